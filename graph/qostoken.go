@@ -64,9 +64,15 @@ func appendDuration(b []byte, d time.Duration) []byte {
 	if d <= 0 || d == qos.Infinite {
 		return append(b, ',')
 	}
-	b = strconv.AppendInt(b, int64(d/time.Second), 10)
+	sec, nsec := int64(d/time.Second), int64(d%time.Second)
+	if sec != tokenSeconds {
+		b = strconv.AppendInt(b, sec, 10)
+	}
 	b = append(b, ',')
-	return strconv.AppendInt(b, int64(d%time.Second), 10)
+	if nsec != tokenNanos {
+		b = strconv.AppendInt(b, nsec, 10)
+	}
+	return b
 }
 
 // ParseQoS reads the last part of a liveliness token. An empty field is the default of rmw_zenoh (depth 42); a system default is
@@ -158,7 +164,7 @@ func parseDuration(name string, f []string) (time.Duration, error) {
 			return 0, fmt.Errorf("nanoseconds of %s as a decimal number, not %q", name, f[1])
 		}
 	}
-	if sec >= tokenSeconds || nsec > math.MaxInt64 || sec*nanosPerSecond+nsec > math.MaxInt64 {
+	if sec > tokenSeconds || nsec > math.MaxInt64 || sec*nanosPerSecond+nsec >= math.MaxInt64 {
 		return 0, nil // infinite
 	}
 	return time.Duration(sec*nanosPerSecond + nsec), nil

@@ -179,11 +179,11 @@ func cut(s string) string {
 }
 
 // DDSType is the name of a type in keys and tokens: "std_msgs/msg/String" becomes "std_msgs::msg::dds_::String_". A text that has not
-// three parts stays as it is.
+// three plain parts stays as it is.
 func DDSType(ros string) string {
 	pkg, rest, ok := strings.Cut(ros, "/")
 	kind, name, ok2 := strings.Cut(rest, "/")
-	if !ok || !ok2 || strings.Contains(name, "/") {
+	if !ok || !ok2 || !plainType(pkg, kind, name) {
 		return ros
 	}
 	return pkg + "::" + kind + "::dds_::" + name + "_"
@@ -193,8 +193,13 @@ func DDSType(ros string) string {
 func ROSType(dds string) string {
 	head, name, ok := strings.Cut(dds, "::dds_::")
 	pkg, kind, ok2 := strings.Cut(head, "::")
-	if !ok || !ok2 || !strings.HasSuffix(name, "_") || strings.ContainsAny(pkg+kind+name, ":/") {
+	name, ok3 := strings.CutSuffix(name, "_")
+	if !ok || !ok2 || !ok3 || !plainType(pkg, kind, name) {
 		return dds
 	}
-	return pkg + "/" + kind + "/" + name[:len(name)-1]
+	return pkg + "/" + kind + "/" + name
+}
+
+func plainType(pkg, kind, name string) bool {
+	return pkg != "" && kind != "" && name != "" && !strings.ContainsAny(pkg, ":/") && !strings.ContainsAny(kind, ":/") && !strings.ContainsAny(name, ":/")
 }
