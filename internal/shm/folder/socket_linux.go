@@ -1,0 +1,246 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tagus-ros/tagus/graph"
+)
+
+const (
+	// backlog is how many connections may wait to be accepted. A frozen
+	// process collects one for each look until it is full.
+	backlog = 256
+	// dialPatience is how long Dial tries if its context has no deadline.
+	dialPatience = 200 * time.Millisecond
+	// Pauses between tries, doubled from the first to the last.
+	firstPause = time.Millisecond
+	lastPause  = 20 * time.Millisecond
+	// Pauses of Accept after it ran into a limit.
+	firstBackOff = 10 * time.Millisecond
+	lastBackOff  = time.Second
+)
+
+// listener is a control socket others can connect to.
+type listener struct {
+	file *os.File // non-blocking, waited for by the runtime's poller
+	raw  syscall.RawConn
+	ino  uint64
+	path string
+}
+
+func newSocket() (int, error) {
+	return unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+}
+
+// listen binds the control socket of id, which must not exist.
+func (f *Folder) listen(d *dir, id graph.ID) (*listener, error) {
+	path := pathOf(f.path, id) + sockSuffix
+	fd, err := newSocket()
+	if err != nil {
+		return nil, systemError("listen at", path, d.fd, 0, err)
+	}
+	fail := func(err error) (*listener, error) {
+		unix.Close(fd)
+		return nil, systemError("listen at", path, d.fd, 0, err)
+	}
+	// The mode of the socket is the mode of the name that bind makes, less the
+	// umask: there is no moment at which others could connect.
+	if err := unix.Fchmod(fd, 0o600); err != nil {
+		return fail(err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: throughProc(d.fd, sockOf(id))}); err != nil {
+		return fail(err)
+	}
+	st, err := lstatat(d.fd, sockOf(id))
+	if err == nil && st.Mode&0o777 != 0o600 { // an odd umask
+		err = unix.Fchmodat(d.fd, sockOf(id), 0o600, 0)
+	}
+	if err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		unlinkat(d.fd, sockOf(id))
+		return fail(err)
+	}
+	l := &listener{file: os.NewFile(uintptr(fd), path), ino: st.Ino, path: path}
+	if l.raw, err = l.file.SyscallConn(); err != nil {
+		l.close()
+		return nil, &SocketError{Path: path, Op: "listen", Err: err}
+	}
+	return l, nil
+}
+
+func (l *listener) close() { l.file.Close() }
+
+// longAgo is a deadline that ends a wait at once.
+var longAgo = time.Unix(1, 0)
+
+// Accept waits for the next connection of a process of this user. It goes on
+// across a Check that remade the socket. One goroutine at a time.
+//
+// Errors: the context's; [ErrClosed] after Close; *[PeerError] for a process
+// of another user, which is refused; *[LimitError] if there was no descriptor
+// left. After the last two call it again: that call then waits a little first,
+// longer each time up to a second, so that a limit never makes a busy loop.
+func (m *Member) Accept(ctx context.Context) (*Conn, error) {
+	for {
+		m.mu.Lock()
+		l, closed := m.sock, m.closed
+		m.mu.Unlock()
+		if closed {
+			return nil, ErrClosed
+		}
+		if err := m.backOff.wait(ctx); err != nil {
+			return nil, err
+		}
+		fd, err := l.accept(ctx)
+		switch {
+		case err == nil:
+			m.backOff.reset()
+			return newConn(fd, l.path)
+		case errors.Is(err, os.ErrClosed):
+			continue // closed, or remade by Check
+		case errors.Is(err, unix.ECONNABORTED):
+			continue
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		}
+		m.backOff.grow()
+		var no syscall.Errno
+		if errors.As(err, &no) && (no == unix.EMFILE || no == unix.ENFILE) {
+			return nil, descriptorLimit("accept at "+l.path, no)
+		}
+		return nil, &SocketError{Path: l.path, Op: "accept", Err: err}
+	}
+}
+
+func (l *listener) accept(ctx context.Context) (int, error) {
+	stop := context.AfterFunc(ctx, func() { l.file.SetReadDeadline(longAgo) })
+	defer stop()
+	for {
+		fd, aerr := -1, error(nil)
+		err := l.raw.Read(func(s uintptr) bool {
+			aerr = retry(func() (err error) {
+				fd, _, err = unix.Accept4(int(s), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+				return err
+			})
+			return aerr != unix.EAGAIN
+		})
+		if err == nil {
+			return fd, aerr
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
+			return -1, err
+		}
+		// The deadline was that of an earlier call.
+		if err := l.file.SetReadDeadline(time.Time{}); err != nil {
+			return -1, err
+		}
+	}
+}
+
+// backOff is the pause before the next try.
+type backOff struct{ pause time.Duration }
+
+func (b *backOff) reset() { b.pause = 0 }
+func (b *backOff) grow()  { b.pause = min(max(2*b.pause, firstBackOff), lastBackOff) }
+func (b *backOff) wait(ctx context.Context) error {
+	if b.pause == 0 {
+		return ctx.Err()
+	}
+	return pause(ctx, b.pause)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Dial connects to the control socket of a process. It tries until the
+// context's deadline, or for 200 ms if it has none.
+//
+// Errors: *[SocketError] with [ErrBacklog] if the process did not accept
+// connections all the time (it may be frozen), [ErrNotListening] if it lives
+// but has no socket, [ErrGone], [ErrDead] or the context's error; *[PeerError]
+// if it belongs to another user; *[LimitError].
+func (f *Folder) Dial(ctx context.Context, id graph.ID) (*Conn, error) {
+	path := pathOf(f.path, id) + sockSuffix
+	fail := func(err error) (*Conn, error) { return nil, &SocketError{Path: path, Op: "connect", Err: err} }
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, dialPatience)
+		defer cancel()
+	}
+	fd, err := newSocket()
+	if err != nil {
+		return nil, systemError("connect to", path, -1, 0, err)
+	}
+	var last error
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		d, err := f.use()
+		if err != nil {
+			unix.Close(fd)
+			return fail(err)
+		}
+		err = connect(fd, d, id)
+		d.done()
+		switch err {
+		case nil:
+			return newConn(fd, path)
+		case unix.EAGAIN:
+			last = ErrBacklog
+		case unix.ENOENT, unix.ECONNREFUSED:
+			last = ErrNotListening
+			if err := f.dead(id); err != nil {
+				unix.Close(fd)
+				return fail(err)
+			}
+		default:
+			unix.Close(fd)
+			if isFull(err) || err == unix.EMFILE || err == unix.ENFILE {
+				return nil, systemError("connect to", path, -1, 0, err)
+			}
+			return fail(err)
+		}
+		if pause(ctx, wait) != nil {
+			unix.Close(fd)
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return fail(ctx.Err())
+			}
+			return fail(last)
+		}
+	}
+}
+
+// dead returns ErrGone, ErrDead or what else keeps the file of id from being
+// that of a living process.
+func (f *Folder) dead(id graph.ID) error {
+	d, err := f.use()
+	if err != nil {
+		return err
+	}
+	defer d.done()
+	fd, err := f.openAlive(d, id)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+func connect(fd int, d *dir, id graph.ID) error {
+	return retry(func() error {
+		return unix.Connect(fd, &unix.SockaddrUnix{Name: throughProc(d.fd, sockOf(id))})
+	})
+}
