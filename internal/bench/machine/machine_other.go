@@ -1,0 +1,15 @@
+//go:build !linux
+
+package machine
+
+import (
+	"errors"
+	"runtime"
+)
+
+func kernel() string { return runtime.GOOS }
+
+func fineTimers() {}
+
+// Pin binds the calling thread to one CPU.
+func Pin(int) error { return errors.New("pinning to a CPU is only done on Linux") }
