@@ -78,7 +78,7 @@ func makeBacking(onHeap bool, limit int64) (backing, error) {
 	page := int64(os.Getpagesize())
 	least := (limit + page - 1) &^ (page - 1)
 	if onHeap {
-		return newHeap(sparse * least), nil
+		return newHeap(sparse*least, page), nil
 	}
 	return newBacking(sparse*least, least)
 }

@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"os"
 	"sync"
 	"unsafe"
 )
@@ -23,22 +22,22 @@ type backing interface {
 // into it mean nothing to other processes.
 type heap struct {
 	total int64
+	align int64 // page size
 	mu    sync.Mutex
 	parts map[int64][]byte // by offset
 }
 
-func newHeap(size int64) *heap {
-	return &heap{total: size, parts: make(map[int64][]byte)}
+func newHeap(size, page int64) *heap {
+	return &heap{total: size, align: page, parts: make(map[int64][]byte)}
 }
 
-func (h *heap) page() int64 { return int64(os.Getpagesize()) }
+func (h *heap) page() int64 { return h.align }
 func (h *heap) size() int64 { return h.total }
 func (h *heap) fd() int     { return -1 }
 
 func (h *heap) commit(off, n int64) error {
-	page := h.page()
-	b := make([]byte, n+page)
-	skip := -int64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (page - 1)
+	b := make([]byte, n+h.align)
+	skip := -int64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (h.align - 1)
 	h.mu.Lock()
 	h.parts[off] = b[skip : skip+n]
 	h.mu.Unlock()

@@ -2,4 +2,6 @@
 
 package arena
 
-func newBacking(size, _ int64) (backing, error) { return newHeap(size), nil }
+import "os"
+
+func newBacking(size, _ int64) (backing, error) { return newHeap(size, int64(os.Getpagesize())), nil }

@@ -67,26 +67,3 @@ func (a *Arena) misused(s *Slot, what string) {
 		panic(fmt.Sprintf("arena: %s: offset %d, size %d, references %d", what, s.off, s.Cap(), s.Refs()))
 	}
 }
-
-const poison = 0xdb
-
-func (s *Slot) poison() {
-	b := unsafe.Slice((*byte)(s.mem), s.Cap())
-	for i := range b {
-		b[i] = poison
-	}
-	s.dirty = true
-}
-
-// unpoisoned panics if somebody wrote to the slot while it was free.
-func (s *Slot) unpoisoned() {
-	if !s.dirty {
-		return
-	}
-	s.dirty = false
-	for i, b := range unsafe.Slice((*byte)(s.mem), s.Cap()) {
-		if b != poison {
-			panic(fmt.Sprintf("arena: write to a free slot: offset %d, size %d, byte %d", s.off, s.Cap(), i))
-		}
-	}
-}

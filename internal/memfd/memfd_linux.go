@@ -11,9 +11,13 @@ import (
 
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 
-// piece is the largest range that one fallocate fills. The kernel undoes a call
-// that a signal interrupts, so a huge one could start over for ever.
-const piece = 4 << 20
+// One fallocate fills at most mostAtOnce. The kernel undoes a call that a signal
+// interrupts, so a huge one could start over for ever; after an interruption
+// the pieces become smaller, down to leastAtOnce.
+const (
+	mostAtOnce  = 4 << 20
+	leastAtOnce = 64 << 10
+)
 
 // File is a memory file of this process, open for reading and writing.
 type File struct {
@@ -177,11 +181,17 @@ func CheckReadOnly(fd int, minSize, maxSize int64) (size int64, err error) {
 // can no longer fail. On an error (ENOSPC and ENOMEM mean that the system has
 // no memory to give) none of the range is promised, and the caller should Punch it.
 func Commit(fd int, off, n int64) error {
-	for done := int64(0); done < n; done += piece {
+	piece := int64(mostAtOnce)
+	for done := int64(0); done < n; {
 		part := min(piece, n-done)
-		if err := retry(func() error { return unix.Fallocate(fd, 0, off+done, part) }); err != nil {
+		switch err := unix.Fallocate(fd, 0, off+done, part); err {
+		case nil:
+			done += part
+		case unix.EINTR:
+			piece = max(piece/2, leastAtOnce)
+		default:
 			limit := ""
-			if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM) {
+			if err == unix.ENOSPC || err == unix.ENOMEM {
 				limit = "memory of the system"
 			}
 			return &Error{Op: "commit", Name: fdName(fd), Size: n, Limit: limit, Err: err}
