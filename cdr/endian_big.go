@@ -2,4 +2,4 @@
 
 package cdr
 
-const hostLittleEndian = false
+const littleEndian = 0

@@ -2,4 +2,4 @@
 
 package cdr
 
-const hostLittleEndian = true
+const littleEndian = 1

@@ -8,11 +8,17 @@ type Number interface {
 	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// HostFlat is true where memory is laid out as CDR is: little-endian, with
-// 8-byte numbers at multiples of 8. Generated code decides with it, and with
-// the offsets of its own fields, whether a message may be moved as memory.
-const HostFlat = hostLittleEndian && unsafe.Alignof(struct{ v uint64 }{}.v) == 8 &&
-	unsafe.Alignof(struct{ v float64 }{}.v) == 8
+// FlatHost is 1 where memory is laid out as CDR is: little-endian, with 8-byte
+// numbers at multiples of 8; elsewhere 0. Go lays out a struct from nothing but
+// the sizes and alignments of its fields, so this decides for generated code
+// whether a message may be moved as memory.
+const FlatHost = littleEndian * (unsafe.Alignof(struct{ v uint64 }{}.v) / 8) *
+	(unsafe.Alignof(struct{ v float64 }{}.v) / 8)
+
+// HostFlat is FlatHost as a bool.
+const HostFlat = FlatHost == 1
+
+const hostLittleEndian = littleEndian == 1
 
 // memory returns the bytes that s occupies.
 func memory[E any](s []E) []byte {

@@ -1,0 +1,15 @@
+// Package msgs holds the definitions of the ROS 2 packages that tagus brings
+// along; the folders below it are the Go packages generated from them.
+//
+// The definitions are those of ROS 2 Jazzy where distributions differ. The
+// package must not import anything but embed.
+package msgs
+
+import "embed"
+
+//go:generate go run ../rosidl/gen/cmd/tagus-gen -out . .
+
+// Definitions holds <package>/msg/<Name>.msg for every message.
+//
+//go:embed */msg/*.msg
+var Definitions embed.FS

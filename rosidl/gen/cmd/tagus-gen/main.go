@@ -1,0 +1,20 @@
+// Command tagus-gen runs the generator for go generate in this repository.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/tagus-ros/tagus/rosidl/gen"
+)
+
+func main() {
+	out := flag.String("out", ".", "folder of the generated packages")
+	flag.Parse()
+	err := gen.Run(gen.Options{Dirs: flag.Args(), Out: *out, Suffixes: map[string]string{"srv": "Srv", "action": "Action"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
