@@ -62,8 +62,8 @@ func AppendAnnouncement(b []byte, a *Announcement) ([]byte, error) {
 	ids := make(entityIDs, len(a.Nodes)+len(a.Endpoints))
 	for i := range a.Nodes {
 		n := &a.Nodes[i]
-		if err := checkTexts(n.FullName(), n.Enclave, n.Namespace, n.Name); err != nil {
-			return nil, err
+		if err := checkTexts(n.Enclave, n.Namespace, n.Name); err != nil {
+			return nil, fmt.Errorf("announce node %s: %w", n.FullName(), err)
 		}
 		if !ids.add(n.ID) {
 			return nil, fmt.Errorf("announce node %s: id %d is used twice", n.FullName(), n.ID)
@@ -79,8 +79,8 @@ func AppendAnnouncement(b []byte, a *Announcement) ([]byte, error) {
 	}
 	for i := range a.Endpoints {
 		e := &a.Endpoints[i]
-		if err := checkTexts(e.String(), e.Name, e.Type, e.Hash); err != nil {
-			return nil, err
+		if err := checkTexts(e.Name, e.Type, e.Hash); err != nil {
+			return nil, fmt.Errorf("announce %v: %w", e, err)
 		}
 		n, ok := index[e.Node.ID]
 		if !ok || a.Nodes[n] != e.Node {
@@ -114,13 +114,13 @@ func AppendAnnouncement(b []byte, a *Announcement) ([]byte, error) {
 	return b, nil
 }
 
-func checkTexts(who string, texts ...string) error {
+func checkTexts(texts ...string) error {
 	for _, s := range texts {
 		if len(s) > MaxText {
-			return &LimitError{What: "text of " + who, Limit: "MaxText", Value: MaxText, Have: len(s)}
+			return &LimitError{What: "bytes of a text", Limit: "MaxText", Value: MaxText, Have: len(s)}
 		}
 		if why := nameFlaw(s); why != "" {
-			return fmt.Errorf("announce %s: a text of it %s", who, why)
+			return fmt.Errorf("text %q %s", s, why)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -232,13 +233,9 @@ func TestPoliciesHaveTheNumbersOfRMW(t *testing.T) {
 
 func FuzzParseAnnouncement(f *testing.F) {
 	f.Add(unhex(f, talkerBytes))
-	b, err := AppendAnnouncement(nil, everything(f))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
+	f.Add(unhex(f, talkerBytes)[:70])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		a, err := ParseAnnouncement(b, talker)
+		a, err := parseMended(b)
 		if err != nil {
 			return
 		}
@@ -251,6 +248,28 @@ func FuzzParseAnnouncement(f *testing.F) {
 			t.Fatalf("not the same after a round trip: %v\n%s", err, cmp.Diff(a, got))
 		}
 	})
+}
+
+// parseMended puts right the GIDs that a fuzzer cannot guess.
+func parseMended(b []byte) (*Announcement, error) {
+	b = append([]byte(nil), b...)
+	for range 100 {
+		a, err := ParseAnnouncement(b, talker)
+		var pe *ParseError
+		if !errors.As(err, &pe) {
+			return a, err
+		}
+		_, right, ok := strings.Cut(pe.Why, "is not that of its token, ")
+		if !ok {
+			return nil, err
+		}
+		gid, err := hex.DecodeString(strings.ReplaceAll(right, ".", ""))
+		if err != nil {
+			return nil, err
+		}
+		copy(b[pe.At:], gid)
+	}
+	return nil, errors.New("too many endpoints")
 }
 
 // benchAnnouncement is a process with 20 endpoints.
