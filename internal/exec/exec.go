@@ -1,0 +1,144 @@
+// Package exec runs callbacks: one loop on one locked operating-system thread that sleeps on a [wake.Area], so that a message
+// costs one wake-up and no hop between goroutines.
+//
+// Each turn of the loop looks which sources were signalled, runs at most one due timer and at most one ready task, and
+// sleeps only if there was neither. Timers and tasks take turns, tasks among themselves are served first in first out, and
+// of several due timers the one due longest runs first: none can starve another.
+//
+// The files: exec.go says what an executor is, spin.go is the loop, source.go knows what a leaf of the area stands for,
+// call.go brings work of other goroutines onto the thread, timer.go keeps rates, yield.go gets along with the runtime's
+// scheduler, thread_*.go is about the thread.
+//
+// It knows nothing of topics, transports and messages and must not import anything of this module but internal/wake and
+// internal/clock.
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tagus-ros/tagus/internal/wake"
+)
+
+var (
+	// ErrSpinning is returned by Spin while another Spin of the same executor runs.
+	ErrSpinning = errors.New("exec: executor is spinning already")
+	// ErrNoArea is returned by New without an area.
+	ErrNoArea = errors.New("exec: executor needs an area to sleep on")
+)
+
+// LimitError says that a limit of an executor was reached.
+type LimitError struct {
+	Limit string // name of the limit
+	Value int    // its value
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("exec: limit %q of %d reached", e.Limit, e.Value)
+}
+
+// Options are the settings of an executor.
+type Options struct {
+	// Area is what the executor sleeps on. The executor is its one owner; the caller keeps its memory mapped until the
+	// last Spin has returned. Required.
+	Area *wake.Area
+
+	// Spin is how long the executor looks for work without sleeping before it sleeps. It trades a core for latency: a
+	// signal within this time costs no system call on either side. Zero or negative: sleep at once.
+	Spin time.Duration
+
+	// CPU is the one processor that the thread may use while it spins; negative: any. Note that 0 is a processor.
+	CPU int
+}
+
+// Executor is one loop. Make it with New; all methods may be called from any goroutine unless they say otherwise.
+type Executor struct {
+	area  *wake.Area
+	spin  time.Duration
+	cpu   int
+	visit func(leaf int) // e.poll, made once so that a turn allocates nothing
+
+	owner sync.Mutex   // who holds it is "the executor's thread": Spin for as long as it runs, or a caller of Do between two Spins
+	tid   atomic.Int64 // thread of the owner, 0: none
+
+	calls   calls
+	sources sources
+
+	// What follows belongs to the owner.
+
+	first, last *Entry // the ready tasks, oldest first
+	timers      timerHeap
+	yield       yielder
+	idleSince   int64 // 0: the last turn found work
+	count       Stats
+
+	stats published
+}
+
+// New makes an executor. Nothing runs before Spin.
+func New(o Options) (*Executor, error) {
+	if o.Area == nil {
+		return nil, ErrNoArea
+	}
+	e := &Executor{area: o.Area, spin: max(o.Spin, 0), cpu: o.CPU}
+	e.visit = e.poll
+	e.sources.init(o.Area.Leaves())
+	return e, nil
+}
+
+// Task is something with callbacks to run.
+type Task interface {
+	// Run runs at most one callback, on the executor's thread, and reports whether there is more to run; if so the task
+	// goes to the back of the queue. The context is the one given to Spin. A task that was closed while it was in the
+	// queue is still run once and must return false then.
+	Run(ctx context.Context) (more bool)
+}
+
+// Entry is a task's place in the queue. It is part of the task's owner, so that queueing allocates nothing. Set Task once,
+// before the first Ready; an Entry must not be copied after that, nor be used with a second executor.
+type Entry struct {
+	Task Task
+
+	next   *Entry
+	queued bool
+}
+
+// Ready puts a task at the back of the queue, unless it is in it. Only the executor's thread may call it: from Poll, Run, a
+// timer or Do.
+func (e *Executor) Ready(q *Entry) {
+	if q.queued {
+		return
+	}
+	q.queued = true
+	if e.last == nil {
+		e.first = q
+	} else {
+		e.last.next = q
+	}
+	e.last = q
+}
+
+// pop takes the oldest ready task, or nil.
+func (e *Executor) pop() *Entry {
+	q := e.first
+	if q == nil {
+		return nil
+	}
+	e.first = q.next
+	if e.first == nil {
+		e.last = nil
+	}
+	q.next, q.queued = nil, false
+	return q
+}
+
+// OnThread reports whether the caller runs on the executor's thread, that is inside one of its callbacks. It costs a system
+// call and is not for hot paths.
+func (e *Executor) OnThread() bool {
+	tid := e.tid.Load()
+	return tid != 0 && tid == threadID()
+}

@@ -1,0 +1,44 @@
+package exec
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/tagus-ros/tagus/internal/clock"
+)
+
+const (
+	yieldEvery  = int64(5 * time.Millisecond)
+	yieldSlow   = int64(time.Millisecond)
+	yieldStrike = 3
+	yieldPause  = int64(2 * time.Second)
+)
+
+// yielder decides when the thread calls runtime.Gosched. The runtime's monitor looks at how long a processor has been on one
+// scheduling tick; beyond 10 ms it takes the processor away at every wait that it sees, and the thread then needs several
+// system calls to get one back. A yield every 5 ms starts a new tick and avoids that. It is no use when no processor is to
+// spare: a yield then takes as long as the others' time slices, so after three slow ones in a row there is a pause.
+type yielder struct {
+	last  int64 // end of the last yield
+	until int64 // no yields before
+	slow  int   // slow yields in a row
+}
+
+// next returns when the next yield is due.
+func (y *yielder) next() int64 { return max(y.last+yieldEvery, y.until) }
+
+// yield gives way to other goroutines.
+func (y *yielder) yield(now int64, c *Stats) {
+	runtime.Gosched()
+	y.last = clock.Mono()
+	c.Yields++
+	if y.last-now <= yieldSlow {
+		y.slow = 0
+		return
+	}
+	c.SlowYields++
+	if y.slow++; y.slow >= yieldStrike {
+		y.slow = 0
+		y.until = y.last + yieldPause
+	}
+}
