@@ -25,9 +25,16 @@ func newExecutor(t testing.TB, o Options) *Executor {
 	return e
 }
 
-// spin runs e in a goroutine of its own; the function returned ends it and waits for its end.
+// spin runs e in a goroutine of its own and returns when the loop is running; the function returned ends it and waits for
+// its end.
 func spin(t testing.TB, e *Executor) (stop func()) {
 	t.Helper()
+	first := newCounter(e)
+	leaf, err := e.Attach(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.area.Signal(leaf)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Spin(ctx) }()
@@ -46,6 +53,8 @@ func spin(t testing.TB, e *Executor) (stop func()) {
 		})
 	}
 	t.Cleanup(stop)
+	wait(t, first.ran, "first callback")
+	e.Detach(leaf)
 	return stop
 }
 
