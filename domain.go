@@ -1,0 +1,315 @@
+package tagus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/arena"
+	"github.com/tagus-ros/tagus/internal/intra"
+	"github.com/tagus-ros/tagus/internal/match"
+	"github.com/tagus-ros/tagus/internal/shm"
+	"github.com/tagus-ros/tagus/internal/transport"
+)
+
+// MaxDomainID is the largest domain number.
+const MaxDomainID = 232
+
+// Domain is this process's membership in a ROS 2 domain: it owns the memory that
+// messages lie in, the paths they take, and the executors that run callbacks.
+// (It is what rclcpp calls a context.) It is safe for concurrent use.
+type Domain struct {
+	id     graph.ID
+	number int
+	log    *slog.Logger
+	graph  *graph.Graph
+	arena  *arena.Arena
+	inbox  *shm.Inbox
+	intra  transport.Transport
+	shm    *shm.Path
+	inproc bool
+
+	entity atomic.Uint32 // next entity id of this participant
+
+	mu        sync.Mutex
+	nodes     []*Node
+	executors []*Executor
+	local     []graph.Endpoint
+	inlets    []*transport.Inlet // until their last sample is back
+	deflt     *Executor
+	closed    bool
+}
+
+// DomainOption sets something about a Domain at [Join].
+type DomainOption func(*domainConfig) error
+
+type domainConfig struct {
+	number    int
+	numberSet bool
+	dir       string
+	inproc    bool
+	recycling arena.Recycle
+	log       *slog.Logger
+}
+
+// WithDomainID chooses the domain, 0 to 232. Without it ROS_DOMAIN_ID decides,
+// and 0 where that is not set.
+func WithDomainID(id int) DomainOption {
+	return func(c *domainConfig) error {
+		if id < 0 || id > MaxDomainID {
+			return fmt.Errorf("domain id %d: want 0 to %d", id, MaxDomainID)
+		}
+		c.number, c.numberSet = id, true
+		return nil
+	}
+}
+
+// WithDir chooses the folder in which processes meet, in place of TAGUS_DIR and
+// the default /dev/shm/tagus-<uid>. The domain number is appended.
+func WithDir(path string) DomainOption {
+	return func(c *domainConfig) error {
+		c.dir = path
+		return nil
+	}
+}
+
+// WithInProcess turns in-process delivery on (the default) or off. When off,
+// messages between endpoints of this process take the shared-memory path.
+func WithInProcess(on bool) DomainOption {
+	return func(c *domainConfig) error {
+		c.inproc = on
+		return nil
+	}
+}
+
+// WithRecycling chooses how payload memory is used again: "lifo" (the default:
+// the slot last released is the next taken), "fifo", or "off" (given back to the
+// system after every message). The others exist to be measured against.
+func WithRecycling(policy string) DomainOption {
+	return func(c *domainConfig) error {
+		for _, r := range []arena.Recycle{arena.LIFO, arena.FIFO, arena.Off} {
+			if policy == r.String() {
+				c.recycling = r
+				return nil
+			}
+		}
+		return fmt.Errorf("recycling %q: want lifo, fifo or off", policy)
+	}
+}
+
+// WithLogHandler sends what the library has to say to h in place of the default
+// logger.
+func WithLogHandler(h slog.Handler) DomainOption {
+	return func(c *domainConfig) error {
+		c.log = slog.New(h)
+		return nil
+	}
+}
+
+// Join enters a domain. Errors name the folder, limit or setting that is in the
+// way. The caller closes the domain.
+func Join(opts ...DomainOption) (*Domain, error) {
+	c := domainConfig{inproc: true, log: slog.Default()}
+	for _, o := range opts {
+		if err := o(&c); err != nil {
+			return nil, fmt.Errorf("tagus: join: %w", err)
+		}
+	}
+	if !c.numberSet {
+		n, err := domainFromEnv()
+		if err != nil {
+			return nil, fmt.Errorf("tagus: join: %w", err)
+		}
+		c.number = n
+	}
+	d, err := join(&c)
+	if err != nil {
+		return nil, fmt.Errorf("tagus: join domain %d: %w", c.number, err)
+	}
+	return d, nil
+}
+
+// domainFromEnv reads ROS_DOMAIN_ID; unset or empty means 0.
+func domainFromEnv() (int, error) {
+	s := os.Getenv("ROS_DOMAIN_ID")
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > MaxDomainID {
+		return 0, fmt.Errorf("ROS_DOMAIN_ID=%q: want a number from 0 to %d", s, MaxDomainID)
+	}
+	return n, nil
+}
+
+func join(c *domainConfig) (_ *Domain, err error) {
+	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, inproc: c.inproc, graph: graph.New()}
+	var undo []func() error
+	defer func() {
+		if err != nil {
+			for i := len(undo) - 1; i >= 0; i-- {
+				undo[i]()
+			}
+		}
+	}()
+	acfg := arena.ConfigFromEnv(func(msg string) { d.log.Warn(msg) })
+	acfg.Recycle = c.recycling
+	if d.arena, err = arena.New(acfg); err != nil {
+		return nil, err
+	}
+	undo = append(undo, d.arena.Close)
+	if d.inbox, err = shm.NewInbox(); err != nil {
+		return nil, err
+	}
+	undo = append(undo, d.inbox.Close)
+	if d.deflt, err = newExecutor(d, executorConfig{cpu: -1}); err != nil {
+		return nil, err
+	}
+	undo = append(undo, d.deflt.release)
+	d.executors = []*Executor{d.deflt}
+	d.intra = intra.New(func(o *transport.Outlet, in *transport.Inlet) bool {
+		return d.inproc && !in.NeedsBytes && d.matches(&o.Endpoint, &in.Endpoint)
+	})
+	d.shm, err = shm.Join(shm.Config{
+		Domain: d.number,
+		Dir:    c.dir,
+		ID:     d.id,
+		Arena:  d.arena,
+		Inbox:  d.inbox,
+		Graph:  d.graph,
+		Log:    d.log,
+		Joins: func(o *transport.Outlet, in *transport.Inlet) bool {
+			return (!d.inproc || in.NeedsBytes) && d.matches(&o.Endpoint, &in.Endpoint)
+		},
+		Match: d.matches,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// matches asks the one place of the matching rules, and says why not when the
+// two meet on a topic and yet cannot talk.
+func (d *Domain) matches(pub, sub *graph.Endpoint) bool {
+	if pub.Name != sub.Name {
+		return false
+	}
+	reasons := match.Check(pub, sub)
+	for _, r := range reasons {
+		d.log.Warn("publisher and subscription do not match", "topic", pub.Name, "publisher", pub.Node.FullName(), "subscription", sub.Node.FullName(), "code", r.Code, "why", r.Text, "fix", r.Fix)
+	}
+	return len(reasons) == 0
+}
+
+// ID is the participant id of this process in the domain, new for each Join.
+func (d *Domain) ID() graph.ID { return d.id }
+
+// DomainID is the number of the domain.
+func (d *Domain) DomainID() int { return d.number }
+
+// Graph is what is known of all nodes and endpoints of the domain. It is complete
+// when Join returned; to have it follow changes that concern none of the own
+// topics, call WatchGraph.
+func (d *Domain) Graph() *graph.Graph { return d.graph }
+
+// WatchGraph makes the graph follow every change in the domain, also of topics
+// that nobody here uses. Each change then wakes this process.
+func (d *Domain) WatchGraph() error { return d.shm.Watch() }
+
+// DefaultExecutor runs the callbacks of nodes that chose no other.
+func (d *Domain) DefaultExecutor() *Executor { return d.deflt }
+
+// Spin runs the callbacks of all executors of the domain until ctx ends: the
+// default one on the calling goroutine, the others on goroutines of their own.
+// It returns nil when ctx ended, else why an executor could not run.
+func (d *Domain) Spin(ctx context.Context) error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return fmt.Errorf("tagus: spin: %w", ErrClosed)
+	}
+	others := append([]*Executor(nil), d.executors[1:]...)
+	d.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(others)+1)
+	var wg sync.WaitGroup
+	for i, e := range others {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer cancel()
+			errs[i] = e.Spin(ctx)
+		}()
+	}
+	errs[len(others)] = d.deflt.Spin(ctx)
+	cancel()
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// RetainedError says that samples were still retained when a domain was closed.
+// Their memory stays valid; the domain can be closed again after their release.
+type RetainedError struct {
+	Topic   string
+	Samples int
+}
+
+func (e *RetainedError) Error() string {
+	return fmt.Sprintf("%s: %d samples are still retained; release them and close again", e.Topic, e.Samples)
+}
+
+// Close closes all nodes and leaves the domain. What was published stays
+// readable for those who have it. It is idempotent. With samples still retained
+// it returns a [*RetainedError] for each topic and leaves their memory mapped.
+func (d *Domain) Close() error {
+	d.mu.Lock()
+	nodes := d.nodes
+	d.nodes = nil
+	d.closed = true
+	d.mu.Unlock()
+	var errs []error
+	for _, n := range nodes {
+		errs = append(errs, n.Close())
+	}
+	if err := d.retained(); err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	d.mu.Lock()
+	executors := d.executors
+	d.executors = nil
+	d.mu.Unlock()
+	if executors == nil {
+		return errors.Join(errs...)
+	}
+	errs = append(errs, d.shm.Close(), d.intra.Close())
+	for _, e := range executors {
+		errs = append(errs, e.release())
+	}
+	errs = append(errs, d.inbox.Close(), d.arena.Close())
+	return errors.Join(errs...)
+}
+
+// retained reports the subscriptions, of nodes that may be closed, whose samples are
+// still out.
+func (d *Domain) retained() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for _, in := range d.inlets {
+		if n := in.Counts().Leases; n > 0 {
+			errs = append(errs, &RetainedError{Topic: in.Endpoint.Name, Samples: n})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// nextEntity draws from the one counter of entity ids.
+func (d *Domain) nextEntity() uint32 { return d.entity.Add(1) - 1 }

@@ -1,0 +1,177 @@
+package tagus
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/tagus-ros/tagus/internal/exec"
+	"github.com/tagus-ros/tagus/internal/wake"
+)
+
+// Executor runs the callbacks of its nodes one at a time on one operating-system
+// thread, which is the thread that waits for them: a message costs one wake-up.
+// Each domain has a default one.
+type Executor struct {
+	d      *Domain
+	ex     *exec.Executor
+	area   *wake.Area
+	offset uint64 // of area in the inbox
+	extra  bool   // raise GOMAXPROCS by one while it spins
+}
+
+// executorSummaryWords gives an executor 32,768 leaves: pairs of a publisher and
+// one of its subscriptions.
+const executorSummaryWords = 8
+
+// ExecutorOption sets something about an [Executor].
+type ExecutorOption func(*executorConfig) error
+
+type executorConfig struct {
+	cpu   int
+	spin  time.Duration
+	extra bool
+}
+
+// WithPinnedCPU binds the executor's thread to processor cpu, from 0.
+func WithPinnedCPU(cpu int) ExecutorOption {
+	return func(c *executorConfig) error {
+		if cpu < 0 {
+			return fmt.Errorf("processor %d: want 0 or more", cpu)
+		}
+		c.cpu = cpu
+		return nil
+	}
+}
+
+// WithBusyPoll makes the executor look for work for up to d before it sleeps. A
+// message that comes within d costs no system call on either side; the
+// processor is busy meanwhile.
+func WithBusyPoll(d time.Duration) ExecutorOption {
+	return func(c *executorConfig) error {
+		if d < 0 {
+			return fmt.Errorf("busy poll of %v: want 0 or more", d)
+		}
+		c.spin = d
+		return nil
+	}
+}
+
+// WithExtraProcs raises GOMAXPROCS by one while the executor spins, so that its
+// thread finds a processor of the Go runtime when it returns from a wait though
+// computing goroutines hold all others. It is off by default, since it changes a
+// setting of the whole program.
+func WithExtraProcs() ExecutorOption {
+	return func(c *executorConfig) error {
+		c.extra = true
+		return nil
+	}
+}
+
+// NewExecutor makes a further executor for nodes made with [WithExecutor].
+// [Domain.Spin] runs it, or its own Spin.
+func NewExecutor(d *Domain, opts ...ExecutorOption) (*Executor, error) {
+	c := executorConfig{cpu: -1}
+	for _, o := range opts {
+		if err := o(&c); err != nil {
+			return nil, fmt.Errorf("tagus: new executor: %w", err)
+		}
+	}
+	e, err := newExecutor(d, c)
+	if err != nil {
+		return nil, fmt.Errorf("tagus: new executor: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		e.release()
+		return nil, fmt.Errorf("tagus: new executor: %w", ErrClosed)
+	}
+	d.executors = append(d.executors, e)
+	return e, nil
+}
+
+func newExecutor(d *Domain, c executorConfig) (*Executor, error) {
+	area, off, err := d.inbox.Area(executorSummaryWords)
+	if err != nil {
+		return nil, err
+	}
+	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu})
+	if err != nil {
+		d.inbox.Release(off, executorSummaryWords)
+		return nil, err
+	}
+	return &Executor{d: d, ex: ex, area: area, offset: off, extra: c.extra}, nil
+}
+
+func (e *Executor) release() error {
+	e.d.inbox.Release(e.offset, executorSummaryWords)
+	return nil
+}
+
+// Spin runs callbacks on the calling goroutine, locked to its thread, until ctx
+// ends; then it returns nil and none runs any more. Only one Spin of an executor
+// runs at a time.
+func (e *Executor) Spin(ctx context.Context) error {
+	if e.extra {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+		defer func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1) }()
+	}
+	// A write into a lent message faults; with this it is reported by the
+	// subscription instead of ending the process.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	if err := e.ex.Spin(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("tagus: spin: %w", err)
+	}
+	return nil
+}
+
+// station is where a subscription on an executor is woken.
+type station struct {
+	e     *Executor
+	entry exec.Entry
+}
+
+func (s *station) Attach(src exec.Source) (int, error) { return s.e.ex.Attach(src) }
+func (s *station) Detach(leaf int)                     { s.e.ex.Detach(leaf) }
+func (s *station) Area() *wake.Area                    { return s.e.area }
+func (s *station) Offset() uint64                      { return s.e.offset }
+func (s *station) SummaryWords() int                   { return executorSummaryWords }
+func (s *station) Ready()                              { s.e.ex.Ready(&s.entry) }
+
+// Timer calls a function at a fixed rate.
+type Timer struct{ t *exec.Timer }
+
+// TimerInfo tells a timer's callback how well the rate is kept.
+type TimerInfo struct {
+	Late     time.Duration // how long after its point in time the call began, never negative
+	Overruns uint64        // calls left out so far because earlier ones took too long
+}
+
+// NewTimer calls fn every period, first one period from now, on the node's
+// executor. The points in time form a grid that does not drift; after an overrun
+// there is at most one call to catch up. Steps of the system clock do not matter.
+// The timer ends with Stop or with the node.
+func (n *Node) NewTimer(period time.Duration, fn func(context.Context, TimerInfo)) (*Timer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", ErrClosed}
+	}
+	t := &Timer{}
+	var err error
+	t.t, err = n.executor.ex.NewTimer(period, func(ctx context.Context, late time.Duration) {
+		fn(ctx, TimerInfo{Late: late, Overruns: t.t.Overruns()})
+	})
+	if err != nil {
+		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", err}
+	}
+	n.timers = append(n.timers, t)
+	return t, nil
+}
+
+// Stop ends the timer and waits for a call that is running, unless it is called
+// from inside a callback of the same executor.
+func (t *Timer) Stop() { t.t.Stop() }

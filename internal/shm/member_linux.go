@@ -1,0 +1,518 @@
+package shm
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/shm/control"
+	"github.com/tagus-ros/tagus/internal/shm/folder"
+	"github.com/tagus-ros/tagus/internal/transport"
+)
+
+const (
+	// together is how long a change waits for others to go with it.
+	together = time.Millisecond
+	// checkEvery is how often a process looks whether its file and folder are
+	// still there: the one thing an idle process wakes for.
+	checkEvery = 2 * time.Second
+	// greeting is how long a new connection may take to say what it is for.
+	greeting = 5 * time.Second
+)
+
+// member is this process among those that meet in the domain's folder. One goroutine
+// owns its state and runs what the others post to box; nothing on it waits for
+// another process.
+type member struct {
+	cfg    *Config
+	folder *folder.Folder
+	me     *folder.Member
+	clock  control.Clock
+	box    *mailbox
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // goroutines of links and of the accepting socket
+	loop   sync.WaitGroup
+
+	maps mappings // arenas of other processes that are mapped here
+
+	// What follows belongs to the owner.
+
+	outlets   map[graph.GID]*transport.Outlet
+	inlets    map[graph.GID]*transport.Inlet
+	outletsOn map[string]int // how many there are by topic
+	inletsOn  map[string]int
+	nodes     []graph.Node
+	endpoints []graph.Endpoint
+	watching  bool
+	changing  bool // an announcement is on its way
+	closing   bool
+	peers     map[graph.ID]*peer
+	ids       []graph.ID        // scratch
+	said      map[string]string // last complaint by subject, so that it is logged once
+}
+
+// joinFolder announces this process and reads what all others have announced.
+func joinFolder(cfg *Config) (*member, error) {
+	path, err := folder.Path(cfg.Domain)
+	if cfg.Dir != "" {
+		path, err = filepath.Abs(filepath.Join(cfg.Dir, strconv.Itoa(cfg.Domain)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &member{
+		cfg: cfg, box: newMailbox(),
+		outlets: make(map[graph.GID]*transport.Outlet), inlets: make(map[graph.GID]*transport.Inlet),
+		outletsOn: make(map[string]int), inletsOn: make(map[string]int),
+		peers: make(map[graph.ID]*peer), said: make(map[string]string),
+	}
+	if m.clock, err = control.HostClock(); err != nil {
+		return nil, err
+	}
+	if m.folder, err = folder.Open(path); err != nil {
+		return nil, err
+	}
+	body, err := m.body()
+	if err == nil {
+		m.me, err = m.folder.Join(cfg.ID, body)
+	}
+	if err != nil {
+		m.folder.Close()
+		return nil, err
+	}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.scan()
+	m.wg.Add(1)
+	go m.accept()
+	m.loop.Add(1)
+	go m.run()
+	return m, nil
+}
+
+// run is the owner.
+func (m *member) run() {
+	defer m.loop.Done()
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.box.wake:
+			m.box.run()
+		case <-tick.C:
+			m.check()
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+// check looks whether the file and the folder are still there. After they had to be
+// made anew, others may have missed this process and it may have missed others.
+func (m *member) check() {
+	remade, err := m.me.Check()
+	m.complain("own announcement", err)
+	if remade && err == nil {
+		m.cfg.Log.Warn("the announcement had been removed and was made anew", "folder", m.folder.Path())
+		m.publish()
+	}
+}
+
+// complain logs err about a subject, unless it was the last thing logged about it.
+func (m *member) complain(subject string, err error) {
+	if err == nil {
+		delete(m.said, subject)
+		return
+	}
+	if text := err.Error(); m.said[subject] != text {
+		m.said[subject] = text
+		m.cfg.Log.Error(subject, "err", text)
+	}
+}
+
+func (m *member) body() ([]byte, error) {
+	return control.AppendAnnouncement(nil, &control.Announcement{
+		WatchesGraph: m.watching, Clock: m.clock, Domain: m.cfg.Domain, Nodes: m.nodes, Endpoints: m.endpoints,
+	})
+}
+
+// announce has the nodes and endpoints written, together with what else changes
+// within a millisecond.
+func (m *member) announce(nodes []graph.Node, endpoints []graph.Endpoint) {
+	m.box.post(func() {
+		m.nodes, m.endpoints = nodes, endpoints
+		m.change()
+	})
+}
+
+func (m *member) change() {
+	if m.changing || m.closing {
+		return
+	}
+	m.changing = true
+	time.AfterFunc(together, func() { m.box.post(m.publish) })
+}
+
+// publish writes the announcement, then reads the others, then tells those whom it
+// concerns to look. Since both sides of a match write before they read, one of them
+// sees the other.
+func (m *member) publish() {
+	m.changing = false
+	if m.closing {
+		return
+	}
+	body, err := m.body()
+	if err == nil {
+		_, err = m.me.Write(body)
+	}
+	m.complain("announce", err)
+	if err != nil {
+		// What others see stays as it was; the next check is the next try.
+		time.AfterFunc(checkEvery, func() { m.box.post(m.change) })
+		return
+	}
+	m.scan()
+	for _, p := range m.peers {
+		m.match(p)
+		if p.ann.WatchesGraph || m.concerns(p) {
+			m.tell(p)
+		}
+	}
+}
+
+// scan reads what has changed in the folder.
+func (m *member) scan() {
+	ids, err := m.folder.AppendList(m.ids[:0])
+	m.complain("list folder", err)
+	if err != nil {
+		return
+	}
+	m.ids = ids
+	seen := make(map[graph.ID]bool, len(ids))
+	for _, id := range ids {
+		seen[id] = true
+		m.refresh(id)
+	}
+	for id := range m.peers {
+		if !seen[id] {
+			m.gone(id)
+		}
+	}
+}
+
+// refresh reads the announcement of id if it changed.
+func (m *member) refresh(id graph.ID) {
+	if id == m.cfg.ID || m.closing {
+		return
+	}
+	p := m.peers[id]
+	have := uint64(0)
+	if p != nil {
+		have = p.version
+	}
+	a, err := m.folder.Read(id, have)
+	switch {
+	case errors.Is(err, folder.ErrGone), errors.Is(err, folder.ErrDead):
+		m.gone(id)
+		return
+	case err != nil:
+		m.complain("read announcement of "+id.String(), err)
+		return
+	case a.State != folder.StateUp || p != nil && a.Version == have:
+		return
+	}
+	ann, err := control.ParseAnnouncement(a.Body, id)
+	m.complain("read announcement of "+id.String(), err)
+	if err != nil {
+		return
+	}
+	if p == nil {
+		p = newPeer(m, id)
+		m.peers[id] = p
+	}
+	p.version, p.ann, p.dead = a.Version, *ann, false
+	clear(p.refused)
+	if ann.Clock != m.clock {
+		m.cfg.Log.Warn("a process in the folder has another monotonic clock (another time namespace or host); its topics are not reached by shared memory", "peer", id.String(), "ours", m.clock.String(), "theirs", ann.Clock.String())
+	}
+	m.cfg.Graph.Put(Source, id, ann.Nodes, ann.Endpoints)
+	m.match(p)
+	if m.watching {
+		p.watchLink()
+	}
+}
+
+// gone forgets a process that is not in the folder any more. One that is connected
+// lives: its file was removed by somebody, and it will make it anew. Connections of a
+// dead one see to their own end.
+func (m *member) gone(id graph.ID) {
+	p := m.peers[id]
+	if p == nil || p.dead || p.connected() {
+		return
+	}
+	p.dead = true
+	m.cfg.Graph.Remove(Source, id)
+	p.outDown() // if it was dialling
+	m.forget(p)
+}
+
+// forget drops the last that is remembered of a dead process.
+func (m *member) forget(p *peer) {
+	if p.dead && p.out == nil && p.in == nil && len(p.old) == 0 && m.peers[p.id] == p {
+		delete(m.peers, p.id)
+		delete(m.said, "read announcement of "+p.id.String())
+		for _, e := range p.ann.Endpoints {
+			if e.Kind == graph.KindPublisher {
+				for _, in := range m.inlets {
+					in.Forget(e.GID)
+				}
+			}
+		}
+	}
+}
+
+// concerns reports whether the process has a counterpart of an endpoint here.
+func (m *member) concerns(p *peer) bool {
+	for i := range p.ann.Endpoints {
+		switch e := &p.ann.Endpoints[i]; e.Kind {
+		case graph.KindPublisher:
+			if m.inletsOn[e.Name] > 0 {
+				return true
+			}
+		case graph.KindSubscription:
+			if m.outletsOn[e.Name] > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// match opens the pairs of publishers here with subscriptions of p.
+func (m *member) match(p *peer) {
+	if p.dead || m.closing || p.ann.Clock != m.clock {
+		return
+	}
+	for i := range p.ann.Endpoints {
+		sub := &p.ann.Endpoints[i]
+		if sub.Kind != graph.KindSubscription || m.outletsOn[sub.Name] == 0 {
+			continue
+		}
+		for gid, o := range m.outlets {
+			if o.Endpoint.Name != sub.Name {
+				continue
+			}
+			key := pairKey{gid, sub.GID}
+			if p.pairs[key] != nil || p.refused[key] {
+				continue
+			}
+			if !m.cfg.Match(&o.Endpoint, sub) {
+				p.refused[key] = true // until the announcement changes
+				continue
+			}
+			p.want(key, o, *sub)
+		}
+	}
+}
+
+// tell has p look at this process's announcement.
+func (m *member) tell(p *peer) {
+	msg := control.Look{ID: m.cfg.ID}
+	switch {
+	case p.in != nil && !p.in.down:
+		p.in.link.say(msg)
+	case p.out != nil && p.out.link != nil:
+		p.out.link.say(msg)
+	default:
+		m.wg.Add(1)
+		go m.callOn(p.id, msg)
+	}
+}
+
+// callOn connects to say one thing. A process with a full backlog has looks waiting
+// already; one that is gone needs none.
+func (m *member) callOn(id graph.ID, msg control.Message) {
+	defer m.wg.Done()
+	conn, err := m.folder.Dial(m.ctx, id)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	buf, err := control.Append(nil, msg)
+	if err == nil {
+		conn.Send(m.ctx, buf)
+	}
+}
+
+// accept takes connections.
+func (m *member) accept() {
+	defer m.wg.Done()
+	for {
+		conn, err := m.me.Accept(m.ctx)
+		switch {
+		case err == nil:
+			m.wg.Add(1)
+			go m.greet(conn)
+		case m.ctx.Err() != nil || errors.Is(err, folder.ErrClosed):
+			return
+		default:
+			m.box.post(func() { m.complain("control socket", err) })
+		}
+	}
+}
+
+// greet reads what a new connection is for.
+func (m *member) greet(conn *folder.Conn) {
+	defer m.wg.Done()
+	stop := context.AfterFunc(m.ctx, func() { conn.Close() })
+	defer stop()
+	conn.SetRecvDeadline(time.Now().Add(greeting))
+	buf := make([]byte, control.MaxMessage)
+	n, fds, err := conn.Recv(buf)
+	closeFDs(fds)
+	if err != nil {
+		conn.Close()
+		return
+	}
+	msg, err := control.Parse(buf[:n])
+	switch msg := msg.(type) {
+	case control.Look:
+		conn.Close()
+		m.box.post(func() { m.refresh(msg.ID) })
+		return
+	case control.Hello:
+		conn.SetRecvDeadline(time.Time{})
+		if m.box.post(func() { m.hello(conn, msg) }) {
+			return
+		}
+	default:
+		if err == nil {
+			err = errors.New("the first message was a " + msg.Type().String())
+		}
+		if b, err := control.Append(nil, control.Refuse{Code: refusalCode(err), Text: err.Error()}); err == nil {
+			conn.Send(m.ctx, b)
+		}
+		m.box.post(func() { m.complain("control connection refused", err) })
+	}
+	conn.Close()
+}
+
+func refusalCode(err error) string {
+	var v *control.VersionError
+	if errors.As(err, &v) {
+		return "protocol-version"
+	}
+	return "protocol-error"
+}
+
+// hello answers a process that wants to connect its publishers or to watch.
+func (m *member) hello(conn *folder.Conn, h control.Hello) {
+	l := newLink(m, h.ID, conn)
+	refuse := func(code, text string) {
+		l.start(func(_ control.Message, fds []int) { closeFDs(fds) }, func(error) { l.end() })
+		l.put(outgoing{msg: control.Refuse{Code: code, Text: text}, fd: -1, last: true})
+	}
+	m.refresh(h.ID)
+	p := m.peers[h.ID]
+	switch {
+	case m.closing || p == nil || p.dead:
+		refuse("unknown-process", "no announcement of "+h.ID.String()+" can be read in "+m.folder.Path())
+	case p.ann.Clock != m.clock:
+		refuse("clock", "the two processes have different monotonic clocks: "+m.clock.String()+" and "+p.ann.Clock.String())
+	case h.Purpose == control.PurposeLink:
+		p.acceptLink(l)
+	case h.Purpose == control.PurposeWatch:
+		p.acceptWatch(l)
+	default:
+		refuse("purpose", "nothing here serves "+h.Purpose.String())
+	}
+}
+
+func (m *member) addOutlet(o *transport.Outlet) {
+	m.box.post(func() {
+		m.outlets[o.Endpoint.GID] = o
+		m.outletsOn[o.Endpoint.Name]++
+	})
+}
+
+func (m *member) removeOutlet(o *transport.Outlet) {
+	m.box.post(func() {
+		if m.outlets[o.Endpoint.GID] != o {
+			return
+		}
+		delete(m.outlets, o.Endpoint.GID)
+		m.outletsOn[o.Endpoint.Name]--
+		for _, p := range m.peers {
+			p.closePairs(o)
+		}
+	})
+}
+
+func (m *member) addInlet(in *transport.Inlet) {
+	m.box.post(func() {
+		m.inlets[in.Endpoint.GID] = in
+		m.inletsOn[in.Endpoint.Name]++
+	})
+}
+
+func (m *member) removeInlet(in *transport.Inlet) {
+	m.box.post(func() {
+		if m.inlets[in.Endpoint.GID] != in {
+			return
+		}
+		delete(m.inlets, in.Endpoint.GID)
+		m.inletsOn[in.Endpoint.Name]--
+		for _, p := range m.peers {
+			p.closeFeeds(in)
+		}
+	})
+}
+
+// watch makes the graph follow all changes: others are told so by the announcement,
+// and a connection to each of them tells of its death.
+func (m *member) watch() error {
+	m.box.post(func() {
+		if m.watching {
+			return
+		}
+		m.watching = true
+		m.change()
+		for _, p := range m.peers {
+			p.watchLink()
+		}
+	})
+	return nil
+}
+
+func (m *member) holds(address uintptr) bool { return m.maps.holds(address) }
+
+// close leaves the folder. Nobody holds a lease any more.
+func (m *member) close() error {
+	done := make(chan struct{})
+	m.box.post(func() {
+		m.closing = true
+		close(done)
+	})
+	<-done
+	err := m.me.Close() // nobody new comes
+	m.box.post(func() {
+		for _, p := range m.peers {
+			p.close()
+		}
+		m.cancel()
+	})
+	m.loop.Wait()
+	m.box.close()
+	m.wg.Wait()
+	return errors.Join(err, m.folder.Close())
+}
+
+// mappings are the ranges of memory that are mapped for reading.
+type mappings struct {
+	mu     sync.Mutex
+	ranges map[*byte]uintptr // start: length
+}

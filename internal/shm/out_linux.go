@@ -1,0 +1,352 @@
+package shm
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/memfd"
+	"github.com/tagus-ros/tagus/internal/shm/control"
+	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/internal/wake"
+)
+
+// outSide is the connection from publishers here to subscriptions of one other
+// process: this side dialled it and owns the memory of its rings.
+type outSide struct {
+	p       *peer
+	link    *link // nil while dialling
+	asked   int64 // when the hello went out, ns of CLOCK_MONOTONIC
+	ready   bool  // the peer's inbox is mapped
+	inbox   []byte
+	areas   map[areaKey]*wake.Area
+	rings   ringMemory
+	next    uint32 // number of the next pair
+	pairs   map[uint32]*outPair
+	memory  uint16   // number of the next memory
+	numbers []uint16 // of the ring segments
+}
+
+type areaKey struct {
+	offset uint64
+	words  uint16
+}
+
+// outPair is one publisher here with one subscription there.
+type outPair struct {
+	side   *outSide
+	key    pairKey
+	outlet *transport.Outlet
+	sub    graph.Endpoint
+
+	id     uint32 // 0: not offered yet
+	block  block
+	ring   ring
+	link   *sender // nil until the subscription accepted
+	ending string  // why it was closed from here; "" while it is not
+}
+
+// maxInbox bounds what a peer can have mapped as its inbox.
+const maxInbox = 64 << 20
+
+// redial is how long a process that could not be reached is left alone.
+const redial = 100 * time.Millisecond
+
+// want opens a pair as soon as the connection is there.
+func (p *peer) want(key pairKey, o *transport.Outlet, sub graph.Endpoint) {
+	if p.out == nil {
+		p.out = &outSide{p: p, pairs: make(map[uint32]*outPair), areas: make(map[areaKey]*wake.Area)}
+		p.out.dial()
+	}
+	c := &outPair{side: p.out, key: key, outlet: o, sub: sub}
+	p.pairs[key] = c
+	if p.out.ready {
+		c.offer()
+	}
+}
+
+// dial connects and says hello. then runs on the owner's goroutine.
+func (m *member) dial(p *peer, purpose control.Purpose, then func(*link, error)) {
+	m.wg.Add(1)
+	go func() {
+		defer m.wg.Done()
+		conn, err := m.folder.Dial(m.ctx, p.id)
+		posted := m.box.post(func() {
+			if err == nil && (p.dead || m.closing) {
+				conn.Close()
+				err = unix.ECANCELED
+			}
+			if err != nil {
+				then(nil, err)
+				return
+			}
+			l := newLink(m, p.id, conn)
+			l.say(control.Hello{Purpose: purpose, ID: m.cfg.ID, Mono: monoNow(), Wall: wallNow()})
+			then(l, nil)
+		})
+		if !posted && err == nil {
+			conn.Close()
+		}
+	}()
+}
+
+func (s *outSide) dial() {
+	p, m := s.p, s.p.m
+	s.asked = monoNow()
+	m.dial(p, control.PurposeLink, func(l *link, err error) {
+		if p.out != s {
+			if l != nil {
+				l.end()
+			}
+			return
+		}
+		if err != nil {
+			p.outDown()
+			if !p.dead && !m.closing {
+				m.complain("connect to "+p.id.String(), err)
+				p.probe(redial)
+			}
+			return
+		}
+		m.complain("connect to "+p.id.String(), nil)
+		s.link = l
+		l.start(s.handle, func(err error) {
+			if p.out != s {
+				return
+			}
+			if !hungUp(err) {
+				m.complain("control connection to "+p.id.String(), err)
+			}
+			p.outDown()
+			p.probe(probeFirst)
+		})
+	})
+}
+
+// outDown ends the connection. At the end of file nobody reads the arena there any
+// more, so that everything lent comes back.
+func (p *peer) outDown() {
+	s := p.out
+	if s == nil {
+		return
+	}
+	p.out = nil
+	if s.link != nil {
+		s.link.end()
+	}
+	for _, c := range s.pairs {
+		c.drop()
+	}
+	clear(p.pairs)
+	s.rings.release()
+	if s.inbox != nil {
+		memfd.Unmap(s.inbox)
+	}
+	p.m.forget(p)
+}
+
+func (s *outSide) handle(msg control.Message, fds []int) {
+	if s.p.out != s {
+		closeFDs(fds)
+		return
+	}
+	var err error
+	switch msg := msg.(type) {
+	case control.HelloAck:
+		err = s.welcome(msg, fds)
+		fds = nil
+	case control.Accept:
+		err = s.accepted(msg)
+	case control.Refuse:
+		s.refused(msg)
+	case control.Close:
+		if c := s.pairs[msg.Conn]; c != nil && c.link != nil {
+			c.outlet.Detach(c.link)
+		}
+	case control.Closed:
+		if c := s.pairs[msg.Conn]; c != nil {
+			c.drop()
+			c.free()
+		}
+	case control.Look:
+		s.p.m.refresh(msg.ID)
+	case control.Unknown:
+	default:
+		err = errors.New("unexpected " + msg.Type().String())
+	}
+	closeFDs(fds)
+	if err != nil && s.p.out == s {
+		s.p.m.complain("control connection to "+s.p.id.String(), err)
+		s.p.outDown()
+		s.p.probe(probeLast)
+	}
+}
+
+// welcome maps the inbox of the process and hands it the arena.
+func (s *outSide) welcome(msg control.HelloAck, fds []int) error {
+	defer closeFDs(fds)
+	if s.ready || len(fds) != 1 || msg.ID != s.p.id {
+		return errors.New("unexpected hello-ack")
+	}
+	if err := control.CheckClock(s.asked, msg.Mono, monoNow()); err != nil {
+		return err
+	}
+	size, err := memfd.Check(fds[0], 4096, maxInbox)
+	if err != nil {
+		return err
+	}
+	if s.inbox, err = memfd.Map(fds[0], size, true); err != nil {
+		return err
+	}
+	fd, n := s.p.m.cfg.Arena.FD()
+	s.give(control.MemoryArena, uint64(n), fd, false)
+	s.ready = true
+	for _, c := range s.p.pairs {
+		c.offer()
+	}
+	return nil
+}
+
+// give hands a memory over and returns its number.
+func (s *outSide) give(kind control.MemoryKind, size uint64, fd int, own bool) uint16 {
+	n := s.memory
+	s.memory++
+	s.link.put(outgoing{msg: control.Memory{Index: n, Kind: kind, Size: size}, fd: fd, own: own})
+	return n
+}
+
+// offer asks the subscription's process to take the pair.
+func (c *outPair) offer() {
+	s := c.side
+	capacity := uint32(transport.QueueDepth(c.sub.QoS))
+	returns := capacity + transport.MaxLeases
+	b, fd, err := s.rings.get(ringSize(capacity, returns))
+	if err == nil {
+		c.ring, err = newRing(b.mem, capacity, returns)
+	}
+	if err != nil {
+		s.p.m.cfg.Log.Error("a match was not made: no memory for its ring", "topic", c.sub.Name, "subscription", c.sub.String(), "err", err)
+		s.p.refused[c.key] = true
+		delete(s.p.pairs, c.key)
+		return
+	}
+	c.block = b
+	if fd >= 0 {
+		s.numbers = append(s.numbers, s.give(control.MemoryRings, uint64(len(s.rings.segments[b.segment].mem)), fd, true))
+	}
+	s.next++
+	c.id = s.next
+	s.pairs[c.id] = c
+	s.link.say(control.Open{
+		Conn: c.id, Memory: s.numbers[b.segment], Pub: c.key.pub, Sub: c.key.sub,
+		Offset: uint64(b.offset), Capacity: capacity, Returns: returns,
+	})
+}
+
+// accepted makes the pair live: kept messages go into the ring, then what is
+// published from now on.
+func (s *outSide) accepted(msg control.Accept) error {
+	c := s.pairs[msg.Conn]
+	if c == nil || c.link != nil {
+		return errors.New("accept of a connection that was not offered")
+	}
+	area, err := s.area(areaKey{msg.Area, msg.SummaryWords})
+	if err != nil {
+		return err
+	}
+	if int64(msg.Leaf) >= int64(area.Leaves()) {
+		return errors.New("accept with a leaf outside its area")
+	}
+	m := s.p.m
+	pub := c.outlet.Endpoint
+	keepAll := transport.KeepAllReliable(pub.QoS, c.sub.QoS)
+	c.link = newSender(c.ring, area, int(msg.Leaf), keepAll, m.cfg.leaseBytes(), func(err error) {
+		m.box.post(func() { c.fault(err) })
+	})
+	if c.ending == "" {
+		if err := c.outlet.Attach(c.link, transport.History(pub.QoS, c.sub.QoS)); err == nil {
+			s.link.say(control.Live{Conn: c.id})
+			return nil
+		}
+	}
+	// The publisher was closed meanwhile.
+	s.link.say(control.Close{Conn: c.id, Code: "publisher-closed"})
+	return nil
+}
+
+// area is the peer's place to sleep at an offset of its inbox.
+func (s *outSide) area(k areaKey) (*wake.Area, error) {
+	if a := s.areas[k]; a != nil {
+		return a, nil
+	}
+	if k.words == 0 || k.words > wake.MaxSummaryWords || k.offset%64 != 0 || k.offset > uint64(len(s.inbox)) ||
+		uint64(len(s.inbox))-k.offset < uint64(wake.AreaSize(int(k.words))) {
+		return nil, errors.New("accept with an area outside the inbox")
+	}
+	a, err := wake.NewArea(s.inbox[k.offset:], int(k.words))
+	if err == nil {
+		s.areas[k] = a
+	}
+	return a, err
+}
+
+// fault closes a pair whose reader broke the protocol. What it holds comes back when
+// it says that it is done, or with the end of the connection.
+func (c *outPair) fault(err error) {
+	if c.side.pairs[c.id] != c {
+		return
+	}
+	c.side.p.m.cfg.Log.Error("a subscription was disconnected", "topic", c.sub.Name, "subscription", c.sub.String(), "err", err)
+	c.outlet.Detach(c.link)
+	c.side.p.refused[c.key] = true
+	c.close("protocol-error")
+}
+
+// close asks the other side to let go of the pair.
+func (c *outPair) close(code string) {
+	if c.ending != "" {
+		return
+	}
+	c.ending = code
+	switch {
+	case c.id == 0: // not offered yet
+		delete(c.side.p.pairs, c.key)
+	case c.link != nil:
+		c.side.link.say(control.Close{Conn: c.id, Code: code})
+	}
+}
+
+func (s *outSide) refused(msg control.Refuse) {
+	m := s.p.m
+	if msg.Conn == 0 {
+		m.cfg.Log.Warn("a process refuses connections from here", "peer", s.p.id.String(), "code", msg.Code, "why", msg.Text)
+		return // it closes the connection
+	}
+	c := s.pairs[msg.Conn]
+	if c == nil || c.link != nil {
+		return
+	}
+	m.cfg.Log.Warn("a subscription refused to be connected", "topic", c.sub.Name, "subscription", c.sub.String(), "code", msg.Code, "why", msg.Text)
+	s.p.refused[c.key] = true
+	c.free()
+}
+
+// drop takes everything back: the other side does not touch the pair any more.
+func (c *outPair) drop() {
+	if c.link != nil {
+		c.outlet.Detach(c.link)
+		c.outlet.With(c.link.Reclaim)
+	}
+}
+
+// free forgets the pair. If both ends are still there it can be made again.
+func (c *outPair) free() {
+	s := c.side
+	delete(s.pairs, c.id)
+	s.rings.put(c.block)
+	if s.p.pairs[c.key] == c {
+		delete(s.p.pairs, c.key)
+	}
+}

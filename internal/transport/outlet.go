@@ -1,0 +1,279 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/arena"
+	"github.com/tagus-ros/tagus/qos"
+)
+
+// QueueLimit is the largest number of messages one queue between a publisher
+// and a subscription holds: the depth of KEEP_ALL, and the bound of KEEP_LAST.
+const QueueLimit = 4096
+
+// ErrClosed says that the endpoint was closed.
+var ErrClosed = errors.New("closed")
+
+// ErrForm is what Outlet.Send answers when a reader that came meanwhile needs
+// a form that the message lacks. Nothing was accepted: add it and send again.
+var ErrForm = errors.New("a form of the message is missing")
+
+// QueueFullError says that a keep-all subscription has no room for one more
+// message. Nothing was accepted.
+type QueueFullError struct {
+	Topic string
+	Limit int // messages
+}
+
+func (e *QueueFullError) Error() string {
+	return fmt.Sprintf("%s: the queue of a keep-all subscription is full: limit keep_all_queue = %d messages", e.Topic, e.Limit)
+}
+
+// Outlet is the publisher's end of a topic. It is safe for concurrent use.
+type Outlet struct {
+	Endpoint graph.Endpoint
+
+	wants  atomic.Uint32 // Form bits of all links and the history
+	paths  atomic.Uint32 // how many links there are
+	change Broadcast     // links came or went
+
+	mu     sync.Mutex
+	seq    uint64
+	links  []Link
+	kept   []kept // history, oldest first from keptAt
+	keptAt int
+	keptN  int
+	gone   LinkCounts // of links that were removed
+	closed bool
+}
+
+// kept is one message of the history.
+type kept struct {
+	slot   *arena.Slot
+	length int
+	seq    uint64
+	source int64
+	stamp  int64
+}
+
+// NewOutlet makes the publisher's end for e. With transient-local durability
+// it keeps the newest Depth messages for late joiners.
+func NewOutlet(e graph.Endpoint) *Outlet {
+	o := &Outlet{Endpoint: e}
+	if e.QoS.Durability == qos.TransientLocal {
+		o.kept = make([]kept, QueueDepth(e.QoS))
+		o.wants.Store(uint32(FormBytes))
+	}
+	return o
+}
+
+// QueueDepth is how many messages a queue with profile q holds.
+func QueueDepth(q qos.Profile) int {
+	if q.History == qos.KeepAll {
+		return QueueLimit
+	}
+	return min(max(q.Depth, 1), QueueLimit)
+}
+
+// History is how many kept messages a subscription with profile sub gets when
+// it joins a publisher with profile pub.
+func History(pub, sub qos.Profile) int {
+	if pub.Durability != qos.TransientLocal || sub.Durability != qos.TransientLocal {
+		return 0
+	}
+	return QueueDepth(sub)
+}
+
+// Wants reports in which forms messages are wanted now; 0 means nobody is
+// there and nothing is kept.
+func (o *Outlet) Wants() Form { return Form(o.wants.Load()) }
+
+// Links is how many subscriptions are matched and live.
+func (o *Outlet) Links() int { return int(o.paths.Load()) }
+
+// Collect takes back what readers have returned, so that the slot returned
+// last is the next to be filled.
+func (o *Outlet) Collect() {
+	o.mu.Lock()
+	for _, l := range o.links {
+		l.Collect()
+	}
+	o.mu.Unlock()
+}
+
+// Send accepts m: it gives it the next sequence number, keeps it if the
+// durability says so, and hands it to every link. The caller's references stay
+// the caller's. Errors: ErrClosed, ErrForm, *QueueFullError; then nothing was
+// accepted.
+func (o *Outlet) Send(m *Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return ErrClosed
+	}
+	if w := Form(o.wants.Load()); m.Slot == nil && !m.NoSlot && (w&FormBytes != 0 || w != 0 && m.Value == nil) {
+		return ErrForm
+	}
+	if o.Endpoint.QoS.History == qos.KeepAll {
+		for _, l := range o.links {
+			if !l.Room() {
+				return &QueueFullError{Topic: o.Endpoint.Name, Limit: QueueLimit}
+			}
+		}
+	}
+	o.seq++
+	m.Sequence = o.seq
+	if m.Slot != nil {
+		stampSlot(m, &o.Endpoint.GID)
+		if o.kept != nil {
+			o.keep(m)
+		}
+	}
+	for _, l := range o.links {
+		l.Push(m)
+	}
+	return nil
+}
+
+// keep puts m into the history in place of the oldest. Called under mu.
+func (o *Outlet) keep(m *Message) {
+	m.Slot.Ref()
+	k := kept{m.Slot, m.Length, m.Sequence, m.Source, m.Stamp}
+	if o.keptN < len(o.kept) {
+		o.kept[(o.keptAt+o.keptN)%len(o.kept)] = k
+		o.keptN++
+		return
+	}
+	o.kept[o.keptAt].slot.Unref()
+	o.kept[o.keptAt] = k
+	o.keptAt = (o.keptAt + 1) % len(o.kept)
+}
+
+// Attach makes l live. The newest min(history, want) kept messages go to it
+// first; as they are handed over by reference, under the same mutex as the
+// live stream, there is neither gap nor duplicate between the two.
+func (o *Outlet) Attach(l Link, want int) error {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return ErrClosed
+	}
+	n := min(want, o.keptN)
+	first := o.seq + 1
+	if n > 0 {
+		first = o.kept[(o.keptAt+o.keptN-n)%len(o.kept)].seq
+	}
+	l.Begin(first)
+	for i := o.keptN - n; i < o.keptN; i++ {
+		k := &o.kept[(o.keptAt+i)%len(o.kept)]
+		l.Push(&Message{Sequence: k.seq, Source: k.source, Stamp: k.stamp, Slot: k.slot, Length: k.length})
+	}
+	o.links = append(o.links, l)
+	o.wants.Store(uint32(o.Wants() | l.Takes()))
+	o.paths.Store(uint32(len(o.links)))
+	o.mu.Unlock()
+	o.change.Fire()
+	return nil
+}
+
+// Detach removes l and takes back what is queued in it: its reader is gone or
+// going. It reports whether l was there.
+func (o *Outlet) Detach(l Link) bool {
+	o.mu.Lock()
+	found := false
+	for i, x := range o.links {
+		if x == l {
+			o.links = append(o.links[:i:i], o.links[i+1:]...)
+			found = true
+			break
+		}
+	}
+	if found {
+		l.Empty()
+		var c LinkCounts
+		l.Counts(&c)
+		c.Queued, c.Lent = 0, 0
+		o.gone.add(c)
+		w := Form(0)
+		if o.kept != nil && !o.closed {
+			w = FormBytes
+		}
+		for _, x := range o.links {
+			w |= x.Takes()
+		}
+		o.wants.Store(uint32(w))
+		o.paths.Store(uint32(len(o.links)))
+	}
+	o.mu.Unlock()
+	if found {
+		o.change.Fire()
+	}
+	return found
+}
+
+// With runs f under the mutex that all methods of the links are called under.
+func (o *Outlet) With(f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f()
+}
+
+// Close ends the outlet: its links are told the last sequence number and
+// removed, its history is given up. The links come back to the caller, who
+// sees them through until their readers have drained them.
+func (o *Outlet) Close() []Link {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return nil
+	}
+	o.closed = true
+	links := o.links
+	for _, l := range links {
+		l.End(o.seq)
+		var c LinkCounts
+		l.Counts(&c)
+		o.gone.add(c)
+	}
+	o.links = nil
+	for i := range o.keptN {
+		o.kept[(o.keptAt+i)%len(o.kept)].slot.Unref()
+	}
+	o.kept, o.keptN = nil, 0
+	o.wants.Store(0)
+	o.paths.Store(0)
+	o.mu.Unlock()
+	o.change.Fire()
+	return links
+}
+
+// Counts returns how many messages were accepted and what the links counted,
+// after taking back what was returned.
+func (o *Outlet) Counts() (accepted uint64, c LinkCounts) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c = o.gone
+	for _, l := range o.links {
+		l.Collect()
+		l.Counts(&c)
+	}
+	return o.seq, c
+}
+
+// WaitLinks returns when at least n subscriptions are live, with ctx's error
+// when it ends before, or with ErrClosed.
+func (o *Outlet) WaitLinks(ctx context.Context, n int) error {
+	return o.change.Wait(ctx, func() (bool, error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.closed {
+			return false, ErrClosed
+		}
+		return len(o.links) >= n, nil
+	})
+}

@@ -1,0 +1,180 @@
+package tagus
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/names"
+	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/qos"
+)
+
+// Node is a ROS 2 node: it owns endpoints and timers and has a name in the graph.
+// It is safe for concurrent use.
+type Node struct {
+	d        *Domain
+	node     graph.Node
+	executor *Executor
+
+	mu     sync.Mutex
+	ends   []closer
+	timers []*Timer
+	closed bool
+}
+
+type closer interface{ Close() error }
+
+// NodeOption sets something about a [Node].
+type NodeOption func(*nodeConfig)
+
+type nodeConfig struct {
+	namespace string
+	executor  *Executor
+}
+
+// WithNamespace puts the node into a namespace, "/" or "/a/b".
+func WithNamespace(ns string) NodeOption { return func(c *nodeConfig) { c.namespace = ns } }
+
+// WithExecutor makes e run the node's callbacks in place of the domain's default
+// executor.
+func WithExecutor(e *Executor) NodeOption { return func(c *nodeConfig) { c.executor = e } }
+
+// NewNode makes a node. The name is one ROS 2 name token: letters, digits and
+// underscores, not beginning with a digit.
+func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
+	c := nodeConfig{namespace: "/", executor: d.deflt}
+	for _, o := range opts {
+		o(&c)
+	}
+	if err := names.CheckNode(name); err != nil {
+		return nil, fmt.Errorf("tagus: new node: %w", err)
+	}
+	ns := names.Namespace(c.namespace)
+	if err := names.CheckNamespace(ns); err != nil {
+		return nil, fmt.Errorf("tagus: new node %s: %w", name, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, fmt.Errorf("tagus: new node %s: %w", name, ErrClosed)
+	}
+	n := &Node{
+		d:        d,
+		executor: c.executor,
+		node: graph.Node{
+			Participant: d.id, Domain: d.number, ID: d.nextEntity(),
+			Enclave: "/", Namespace: ns, Name: name,
+		},
+	}
+	d.nodes = append(d.nodes, n)
+	d.announce()
+	return n, nil
+}
+
+// announce brings the graph and the announcement up to date with the nodes and
+// endpoints of this process. Called under d.mu.
+func (d *Domain) announce() {
+	nodes := make([]graph.Node, len(d.nodes))
+	for i, n := range d.nodes {
+		nodes[i] = n.node
+	}
+	d.graph.Put(localSource, d.id, nodes, d.local)
+	d.shm.Announce(nodes, slices.Clone(d.local))
+}
+
+// localSource names this process's own entities in the graph.
+const localSource = "local"
+
+// Name is the node's name without its namespace.
+func (n *Node) Name() string { return n.node.Name }
+
+// Namespace is "/" or "/a/b".
+func (n *Node) Namespace() string { return n.node.Namespace }
+
+// FullyQualifiedName is the namespace and the name, "/a/b/name".
+func (n *Node) FullyQualifiedName() string { return n.node.FullName() }
+
+// Domain is the domain that the node was made in.
+func (n *Node) Domain() *Domain { return n.d }
+
+// endpoint makes the description of a new endpoint of this node, its name
+// expanded and its profile checked.
+func (n *Node) endpoint(k graph.Kind, name, typ, hash string, q qos.Profile) (graph.Endpoint, error) {
+	if err := q.Validate(); err != nil {
+		return graph.Endpoint{}, err
+	}
+	full, err := names.Expand("topic", name, n.node.Name, n.node.Namespace)
+	if err != nil {
+		return graph.Endpoint{}, err
+	}
+	q = q.Resolved()
+	if q.History == qos.KeepLast && q.Depth > transport.QueueLimit {
+		return graph.Endpoint{}, &DepthError{Depth: q.Depth, Limit: transport.QueueLimit}
+	}
+	return graph.NewEndpoint(k, n.node, n.d.nextEntity(), full, typ, hash, q), nil
+}
+
+// DepthError says that a profile asks for a deeper queue than there is.
+type DepthError struct{ Depth, Limit int } // messages
+
+func (e *DepthError) Error() string {
+	return fmt.Sprintf("depth %d: limit queue_depth = %d messages", e.Depth, e.Limit)
+}
+
+// own adds an endpoint to the node and makes it known.
+func (n *Node) own(c closer, e graph.Endpoint) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return ErrClosed
+	}
+	n.ends = append(n.ends, c)
+	n.d.mu.Lock()
+	defer n.d.mu.Unlock()
+	if n.d.closed {
+		return ErrClosed
+	}
+	n.d.local = append(n.d.local, e)
+	n.d.announce()
+	return nil
+}
+
+// disown is the reverse of own.
+func (n *Node) disown(c closer, e graph.Endpoint) {
+	n.mu.Lock()
+	n.ends = slices.DeleteFunc(n.ends, func(x closer) bool { return x == c })
+	n.mu.Unlock()
+	n.d.mu.Lock()
+	defer n.d.mu.Unlock()
+	n.d.local = slices.DeleteFunc(n.d.local, func(x graph.Endpoint) bool { return x.GID == e.GID })
+	n.d.announce()
+}
+
+// Close ends the node with its timers and endpoints. It waits for callbacks that
+// are running, unless it is called from one of them, and is idempotent.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return nil
+	}
+	n.closed = true
+	ends, timers := slices.Clone(n.ends), n.timers
+	n.mu.Unlock()
+	var errs []error
+	for _, t := range timers {
+		t.Stop()
+	}
+	for _, c := range ends {
+		errs = append(errs, c.Close())
+	}
+	d := n.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.nodes = slices.DeleteFunc(d.nodes, func(x *Node) bool { return x == n })
+	d.announce()
+	return errors.Join(errs...)
+}

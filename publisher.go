@@ -1,0 +1,275 @@
+package tagus
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/tagus-ros/tagus/cdr"
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/arena"
+	"github.com/tagus-ros/tagus/internal/clock"
+	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/qos"
+	"github.com/tagus-ros/tagus/rosidl"
+)
+
+// Publisher sends messages of type T to a topic. It is safe for concurrent use.
+type Publisher[T any] struct {
+	n     *Node
+	ts    *rosidl.TypeSupport[T]
+	out   *transport.Outlet
+	arena *arena.Arena
+
+	mu     sync.Mutex
+	free   []*sending[T] // not in use
+	loans  []*Loan[T]    // not in use
+	values valuePool[T]
+	closed atomic.Bool
+
+	bytes     atomic.Uint64
+	copied    atomic.Uint64
+	loaned    atomic.Uint64
+	fallbacks atomic.Uint64
+	full      atomic.Uint64
+	refused   atomic.Uint64
+}
+
+// sending is what one publication needs besides its message: kept and used again,
+// so that publishing allocates nothing.
+type sending[T any] struct {
+	msg transport.Message
+	enc cdr.Encoder
+}
+
+// PublisherOption sets something about a [Publisher].
+type PublisherOption func(*publisherConfig)
+
+type publisherConfig struct{}
+
+// NewPublisher makes a publisher on a topic; the name is expanded as ROS 2 does
+// ("chatter", "~/status", "/tf"). The type argument P follows from T.
+func NewPublisher[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profile, opts ...PublisherOption) (*Publisher[T], error) {
+	ts := P(nil).ROSType()
+	e, err := n.endpoint(graph.KindPublisher, topic, ts.Name, ts.Hash, q)
+	if err != nil {
+		return nil, &EndpointError{"publisher", topic, "new", err}
+	}
+	p := &Publisher[T]{n: n, ts: ts, out: transport.NewOutlet(e), arena: n.d.arena}
+	p.values.init(ts)
+	if err := n.d.addOutlet(p.out); err != nil {
+		p.end()
+		return nil, &EndpointError{"publisher", e.Name, "new", err}
+	}
+	if err := n.own(p, e); err != nil {
+		p.end()
+		return nil, &EndpointError{"publisher", e.Name, "new", err}
+	}
+	return p, nil
+}
+
+func (d *Domain) addOutlet(o *transport.Outlet) error {
+	return errors.Join(d.intra.AddPublisher(o), d.shm.AddPublisher(o))
+}
+
+// Topic is the fully qualified name of the topic.
+func (p *Publisher[T]) Topic() string { return p.out.Endpoint.Name }
+
+// QoS is the profile in force.
+func (p *Publisher[T]) QoS() qos.Profile { return p.out.Endpoint.QoS }
+
+// GID identifies the publisher in the graph and in every message.
+func (p *Publisher[T]) GID() graph.GID { return p.out.Endpoint.GID }
+
+func (p *Publisher[T]) fail(op string, err error) error {
+	return &EndpointError{"publisher", p.out.Endpoint.Name, op, err}
+}
+
+// Publish sends m, which stays the caller's. It never blocks: a full queue gives
+// up its oldest message, which its subscription counts. Errors: ErrClosed; a bound
+// of the type that m breaks; [*QueueFullError]; shared memory is full, which names
+// the limit (readers that need no shared memory have received the message then).
+func (p *Publisher[T]) Publish(m *T) error { return p.publish(m, nil) }
+
+// PublishOwned sends m and takes it with everything reachable from it; the caller
+// must not touch it again, also when an error is returned. Readers in this process
+// get m itself; when the last is done and m came from New, it is used again. Errors
+// as Publish.
+func (p *Publisher[T]) PublishOwned(m *T) error {
+	v := p.values.own(m)
+	err := p.publish(m, v)
+	v.Drop()
+	return err
+}
+
+// New returns a message to fill and to give to PublishOwned: numbers are zero,
+// strings empty, slices of length 0 with the capacity that earlier messages had.
+// Fixed arrays of over 4096 bytes are not cleared.
+func (p *Publisher[T]) New() *T { return p.values.new() }
+
+func (p *Publisher[T]) publish(m *T, v *transport.Value) error {
+	s := p.take()
+	s.msg.Stamp, s.msg.Source, s.msg.Value = clock.Mono(), clock.Wall(), v
+	err := p.ts.Check(m)
+	if err != nil {
+		p.refused.Add(1)
+	} else {
+		err = p.send(s, m)
+	}
+	if s.msg.Value != nil && v == nil {
+		s.msg.Value.Drop() // the copy that send made
+	}
+	p.give(s)
+	if err != nil {
+		return p.fail("publish", err)
+	}
+	return nil
+}
+
+// send brings m into the forms that its readers want and hands it over. A reader
+// that comes meanwhile may want another form; then nothing was accepted yet.
+func (p *Publisher[T]) send(s *sending[T], m *T) error {
+	var full error
+	for {
+		want := p.out.Wants()
+		if want&transport.FormBytes != 0 && s.msg.Slot == nil && full == nil {
+			if full = p.encode(s, m); full != nil {
+				s.msg.NoSlot = true
+			}
+		}
+		if want&transport.FormAny != 0 && s.msg.Slot == nil && s.msg.Value == nil {
+			s.msg.Value = p.values.copy(m)
+			p.copied.Add(uint64(p.ts.Size(m)))
+		}
+		err := p.out.Send(&s.msg)
+		if err == transport.ErrForm {
+			continue
+		}
+		if err == nil && full == nil {
+			return nil
+		}
+		return errors.Join(err, full)
+	}
+}
+
+// encode writes m into a slot.
+func (p *Publisher[T]) encode(s *sending[T], m *T) error {
+	p.out.Collect()
+	size := p.ts.Size(m)
+	slot, err := p.slot(size)
+	if err != nil {
+		return err
+	}
+	mem := slot.Mem()
+	cdr.PutEncapsulation(mem[transport.CDROffset:])
+	s.enc.Reset(mem[transport.SlotHeader:])
+	p.ts.Encode(&s.enc, m)
+	if err := s.enc.Err(); err != nil {
+		slot.Unref()
+		p.refused.Add(1)
+		return err
+	}
+	p.copied.Add(uint64(size))
+	p.bytes.Add(uint64(size) + cdr.EncapsulationSize)
+	s.msg.Slot, s.msg.Length = slot, size+cdr.EncapsulationSize
+	return nil
+}
+
+// slot gets memory for a body of size bytes.
+func (p *Publisher[T]) slot(size int) (*arena.Slot, error) {
+	slot, err := p.arena.Get(transport.SlotHeader + size)
+	if err != nil {
+		p.full.Add(1)
+		var full *arena.ErrArenaFull
+		if errors.As(err, &full) {
+			full.Topic = p.out.Endpoint.Name
+		}
+		return nil, err
+	}
+	return slot, nil
+}
+
+func (p *Publisher[T]) take() *sending[T] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		s := p.free[n-1]
+		p.free = p.free[:n-1]
+		return s
+	}
+	return &sending[T]{}
+}
+
+// give ends a publication: its reference to the slot goes, the links have theirs.
+func (p *Publisher[T]) give(s *sending[T]) {
+	if s.msg.Slot != nil {
+		s.msg.Slot.Unref()
+	}
+	s.msg = transport.Message{}
+	s.enc.Reset(nil)
+	p.mu.Lock()
+	p.free = append(p.free, s)
+	p.mu.Unlock()
+}
+
+// Matched is how many subscriptions are matched and ready to receive.
+func (p *Publisher[T]) Matched() int { return p.out.Links() }
+
+// WaitForSubscriptions returns when at least n subscriptions are matched: what is
+// published from then on reaches them. It returns ctx's error when that ends first.
+func (p *Publisher[T]) WaitForSubscriptions(ctx context.Context, n int) error {
+	if err := p.out.WaitLinks(ctx, n); err != nil {
+		return p.fail("wait for subscriptions", err)
+	}
+	return nil
+}
+
+// PublisherStats is what a publisher counted.
+type PublisherStats struct {
+	Published     uint64 // messages accepted
+	Bytes         uint64 // of CDR that were written to shared memory
+	Copied        uint64 // payload bytes that were copied to publish
+	Loaned        uint64 // messages published by loan
+	LoanFallbacks uint64 // of those, copied after all: what precedes the sequence changed its length
+	Evicted       uint64 // messages that made room in a full queue of a subscription
+	LeaseLimit    uint64 // messages not queued: the subscription's process holds too much of the memory
+	ArenaFull     uint64 // publications for which there was no shared memory
+	Refused       uint64 // publications that break a bound of the type
+	Matched       int    // subscriptions
+	Queued        int    // messages in queues of subscriptions
+	Lent          int    // messages that subscriptions hold
+}
+
+// Stats returns the counts so far.
+func (p *Publisher[T]) Stats() PublisherStats {
+	accepted, c := p.out.Counts()
+	return PublisherStats{
+		Published: accepted, Bytes: p.bytes.Load(), Copied: p.copied.Load(),
+		Loaned: p.loaned.Load(), LoanFallbacks: p.fallbacks.Load(),
+		Evicted: c.Evicted, LeaseLimit: c.LeaseLimit,
+		ArenaFull: p.full.Load(), Refused: p.refused.Load(),
+		Matched: p.out.Links(), Queued: c.Queued, Lent: c.Lent,
+	}
+}
+
+// Close ends the publisher. Messages that were accepted are still delivered. It is
+// idempotent.
+func (p *Publisher[T]) Close() error {
+	if p.closed.Swap(true) {
+		return nil
+	}
+	p.end()
+	p.n.disown(p, p.out.Endpoint)
+	return nil
+}
+
+func (p *Publisher[T]) end() {
+	left := p.out.Close()
+	p.n.d.intra.RemovePublisher(p.out, left)
+	p.n.d.shm.RemovePublisher(p.out, left)
+}
+
+// pointer is m as the transports carry it.
+func pointer[T any](m *T) unsafe.Pointer { return unsafe.Pointer(m) }

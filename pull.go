@@ -1,0 +1,207 @@
+package tagus
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/tagus-ros/tagus/internal/clock"
+	"github.com/tagus-ros/tagus/internal/exec"
+	"github.com/tagus-ros/tagus/internal/wake"
+	"github.com/tagus-ros/tagus/qos"
+	"github.com/tagus-ros/tagus/rosidl"
+)
+
+// PullSubscription is a subscription without a callback: its owner takes the
+// messages. It needs no executor; a waiting Receive sleeps on a word of its own,
+// which publishers wake. It is safe for concurrent use.
+type PullSubscription[T any] struct {
+	receiver[T]
+	st pullStation
+
+	turn sync.Mutex // one goroutine sleeps on the area at a time
+	woke context.Context
+	stop func() bool
+}
+
+// pullSummaryWords gives a pull subscription 4,096 leaves.
+const pullSummaryWords = 1
+
+// pullStation is where a pull subscription is woken.
+type pullStation struct {
+	d      *Domain
+	area   *wake.Area
+	offset uint64
+	visit  func(leaf int)
+
+	mu      sync.Mutex
+	sources []exec.Source // by leaf
+	free    []int
+}
+
+func (s *pullStation) Attach(src exec.Source) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.free); n > 0 {
+		leaf := s.free[n-1]
+		s.free = s.free[:n-1]
+		s.sources[leaf] = src
+		return leaf, nil
+	}
+	if len(s.sources) == s.area.Leaves() {
+		return 0, &exec.LimitError{Limit: "publishers of one pull subscription", Value: s.area.Leaves()}
+	}
+	s.sources = append(s.sources, src)
+	return len(s.sources) - 1, nil
+}
+
+func (s *pullStation) Detach(leaf int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if leaf < len(s.sources) && s.sources[leaf] != nil {
+		s.sources[leaf] = nil
+		s.free = append(s.free, leaf)
+	}
+}
+
+func (s *pullStation) Area() *wake.Area  { return s.area }
+func (s *pullStation) Offset() uint64    { return s.offset }
+func (s *pullStation) SummaryWords() int { return pullSummaryWords }
+func (s *pullStation) Ready()            {}
+
+// poll looks at the source behind a leaf.
+func (s *pullStation) poll(leaf int) {
+	s.mu.Lock()
+	var src exec.Source
+	if leaf < len(s.sources) {
+		src = s.sources[leaf]
+	}
+	s.mu.Unlock()
+	if src != nil {
+		src.Poll()
+	}
+}
+
+// NewPullSubscription makes a subscription whose messages are taken with Take,
+// Receive or All. Samples are the caller's until Release; at most 9 can be out at a
+// time (see [WithRetained]).
+func NewPullSubscription[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profile, opts ...SubscriptionOption) (*PullSubscription[T], error) {
+	s := &PullSubscription[T]{}
+	s.st.d = n.d
+	var err error
+	if s.st.area, s.st.offset, err = n.d.inbox.Area(pullSummaryWords); err == nil {
+		s.st.visit = s.st.poll
+		if err = s.open(n, topic, P(nil).ROSType(), q, &s.st, opts); err == nil {
+			err = s.start(s)
+		}
+	}
+	if err != nil {
+		return nil, &EndpointError{"subscription", topic, "new", err}
+	}
+	return s, nil
+}
+
+// Take returns the oldest message that is there, without waiting. The caller
+// releases it.
+func (s *PullSubscription[T]) Take() (*Sample[T], bool) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	sample := s.pull()
+	return sample, sample != nil
+}
+
+// pull looks what was signalled and takes the oldest message. Called under turn.
+func (s *PullSubscription[T]) pull() *Sample[T] {
+	if s.closed.Load() {
+		return nil
+	}
+	s.st.area.Take(s.st.visit)
+	sample, _ := s.take()
+	if sample != nil {
+		sample.state.Store(sampleRetained)
+	}
+	return sample
+}
+
+// Receive waits for the oldest message. The caller releases it. Errors: ctx's when it
+// ends first, ErrClosed.
+func (s *PullSubscription[T]) Receive(ctx context.Context) (*Sample[T], error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	for {
+		if s.closed.Load() {
+			return nil, &EndpointError{"subscription", s.Topic(), "receive", ErrClosed}
+		}
+		if sample := s.pull(); sample != nil {
+			return sample, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, &EndpointError{"subscription", s.Topic(), "receive", err}
+		}
+		s.wakeOn(ctx)
+		deadline := int64(-1)
+		if t, ok := ctx.Deadline(); ok {
+			deadline = clock.MonoOf(t)
+		}
+		s.st.area.Wait(deadline)
+	}
+}
+
+// wakeOn makes the end of ctx wake the sleeper. The registration is kept, so that
+// receiving in a loop with one context allocates nothing.
+func (s *PullSubscription[T]) wakeOn(ctx context.Context) {
+	if ctx == s.woke || ctx.Done() == nil {
+		return
+	}
+	if s.stop != nil {
+		s.stop()
+	}
+	s.woke = ctx
+	s.stop = context.AfterFunc(ctx, s.st.area.Poke)
+}
+
+// All yields messages until ctx ends, which is the last error it yields, or the
+// subscription closes. Each sample is released when the loop goes on; Retain keeps it.
+func (s *PullSubscription[T]) All(ctx context.Context) iter.Seq2[*Sample[T], error] {
+	return func(yield func(*Sample[T], error) bool) {
+		for {
+			sample, err := s.Receive(ctx)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			sample.state.Store(sampleLent)
+			on := yield(sample, nil)
+			if sample.state.CompareAndSwap(sampleLent, sampleFree) {
+				s.finish(sample)
+			}
+			if !on {
+				return
+			}
+		}
+	}
+}
+
+// WaitForPublishers returns when at least n publishers are matched. It returns ctx's
+// error when that ends first.
+func (s *PullSubscription[T]) WaitForPublishers(ctx context.Context, n int) error {
+	return s.waitForPublishers(ctx, n)
+}
+
+// Close ends the subscription; a waiting Receive returns ErrClosed. Samples that are
+// out stay valid until their Release. It is idempotent.
+func (s *PullSubscription[T]) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.st.area.Poke()
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.stop != nil {
+		s.stop()
+	}
+	s.end()
+	s.n.disown(s, s.in.Endpoint)
+	s.n.d.inbox.Release(s.st.offset, pullSummaryWords)
+	return nil
+}
