@@ -44,6 +44,9 @@ type Domain struct {
 	inlets    []*transport.Inlet // until their last sample is back
 	deflt     *Executor
 	closed    bool
+
+	said       sync.Mutex
+	mismatches map[[2]graph.GID]bool // pairs whose mismatch was logged
 }
 
 // DomainOption sets something about a Domain at [Join].
@@ -149,7 +152,7 @@ func domainFromEnv() (int, error) {
 }
 
 func join(c *domainConfig) (_ *Domain, err error) {
-	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, inproc: c.inproc, graph: graph.New()}
+	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, inproc: c.inproc, graph: graph.New(), mismatches: make(map[[2]graph.GID]bool)}
 	var undo []func() error
 	defer func() {
 		if err != nil {
@@ -202,11 +205,28 @@ func (d *Domain) matches(pub, sub *graph.Endpoint) bool {
 		return false
 	}
 	reasons := match.Check(pub, sub)
+	if len(reasons) == 0 {
+		return true
+	}
+	key := [2]graph.GID{pub.GID, sub.GID}
+	d.said.Lock()
+	said := d.mismatches[key]
+	if len(d.mismatches) >= saidMismatches {
+		clear(d.mismatches)
+	}
+	d.mismatches[key] = true
+	d.said.Unlock()
 	for _, r := range reasons {
+		if said {
+			break
+		}
 		d.log.Warn("publisher and subscription do not match", "topic", pub.Name, "publisher", pub.Node.FullName(), "subscription", sub.Node.FullName(), "code", r.Code, "why", r.Text, "fix", r.Fix)
 	}
-	return len(reasons) == 0
+	return false
 }
+
+// saidMismatches bounds how many pairs are remembered as reported.
+const saidMismatches = 1024
 
 // ID is the participant id of this process in the domain, new for each Join.
 func (d *Domain) ID() graph.ID { return d.id }
@@ -289,11 +309,17 @@ func (d *Domain) Close() error {
 	if executors == nil {
 		return errors.Join(errs...)
 	}
+	// The arena first: slots that come back from now on are not given back to the
+	// system, since subscriptions elsewhere may still read what was published.
+	var inUse *arena.ErrInUse
+	if err := d.arena.Close(); !errors.As(err, &inUse) {
+		errs = append(errs, err)
+	}
 	errs = append(errs, d.shm.Close(), d.intra.Close())
 	for _, e := range executors {
 		errs = append(errs, e.release())
 	}
-	errs = append(errs, d.inbox.Close(), d.arena.Close())
+	errs = append(errs, d.inbox.Close())
 	return errors.Join(errs...)
 }
 

@@ -50,7 +50,7 @@ func (p *peer) acceptLink(l *link) {
 		if !hungUp(err) {
 			p.m.complain("control connection from "+p.id.String(), err)
 			// It may be a limit here: the other side is told which.
-			l.put(outgoing{msg: control.Refuse{Code: refusalCode(err), Text: err.Error()}, fd: -1})
+			l.say(control.Refuse{Code: refusalCode(err), Text: err.Error()})
 		}
 		p.inDown(s)
 		p.probe(probeFirst)
@@ -95,7 +95,7 @@ func (s *inSide) release() {
 		memfd.Unmap(s.arena)
 		s.arena = nil
 	}
-	s.link.end()
+	s.link.finish()
 }
 
 func (s *inSide) handle(msg control.Message, fds []int) {
@@ -129,7 +129,7 @@ func (s *inSide) handle(msg control.Message, fds []int) {
 	}
 	if err != nil {
 		s.p.m.complain("control connection from "+s.p.id.String(), err)
-		s.link.put(outgoing{msg: control.Refuse{Code: refusalCode(err), Text: err.Error()}, fd: -1})
+		s.link.say(control.Refuse{Code: refusalCode(err), Text: err.Error()})
 		s.p.inDown(s)
 	}
 }

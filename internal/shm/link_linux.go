@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +26,7 @@ type link struct {
 	mu     sync.Mutex
 	queue  []outgoing
 	ended  bool
+	drain  bool // end when the queue is empty
 	wake   chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -33,10 +35,9 @@ type link struct {
 // outgoing is one message to send. fd is sent along if it is not negative, and closed
 // after that if own is set.
 type outgoing struct {
-	msg  control.Message
-	fd   int
-	own  bool
-	last bool // close the connection behind it
+	msg control.Message
+	fd  int
+	own bool
 }
 
 func newLink(m *member, peer graph.ID, conn *folder.Conn) *link {
@@ -96,13 +97,20 @@ func (l *link) write() {
 				err = nil
 			}
 			o.done()
-			if err != nil || o.last {
+			if err != nil {
 				for _, o := range work[i+1:] {
 					o.done()
 				}
 				l.end()
 				return
 			}
+		}
+		l.mu.Lock()
+		finished := l.drain && len(l.queue) == 0
+		l.mu.Unlock()
+		if finished {
+			l.end()
+			return
 		}
 		select {
 		case <-l.wake:
@@ -149,6 +157,18 @@ func (l *link) put(o outgoing) {
 	case l.wake <- struct{}{}:
 	default:
 	}
+}
+
+// finish closes the connection once what was said is sent, or after a second.
+func (l *link) finish() {
+	l.mu.Lock()
+	l.drain = true
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	time.AfterFunc(time.Second, l.end)
 }
 
 // end closes the connection.

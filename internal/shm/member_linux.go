@@ -414,7 +414,8 @@ func (m *member) hello(conn *folder.Conn, h control.Hello) {
 	l := newLink(m, h.ID, conn)
 	refuse := func(code, text string) {
 		l.start(func(_ control.Message, fds []int) { closeFDs(fds) }, func(error) { l.end() })
-		l.put(outgoing{msg: control.Refuse{Code: code, Text: text}, fd: -1, last: true})
+		l.say(control.Refuse{Code: code, Text: text})
+		l.finish()
 	}
 	m.refresh(h.ID)
 	p := m.peers[h.ID]

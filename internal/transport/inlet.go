@@ -148,12 +148,16 @@ func (in *Inlet) AddFeed(src Source, gid graph.GID, path Path, onIdle func(), on
 	}
 	f.leaf = leaf
 	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.closed {
+	closed := in.closed
+	if !closed {
+		in.feeds = append(in.feeds, f)
+	}
+	in.mu.Unlock()
+	if closed {
+		// Not under the mutex: Detach waits for a Poll, which takes it.
 		in.station.Detach(leaf)
 		return nil, ErrClosed
 	}
-	in.feeds = append(in.feeds, f)
 	return f, nil
 }
 
