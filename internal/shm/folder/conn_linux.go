@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,8 +18,7 @@ const sendPatience = 10 * time.Second
 // carry descriptors. Send and Close may be called by any goroutine, Recv by
 // one at a time.
 type Conn struct {
-	file          *os.File // non-blocking, waited for by the runtime's poller
-	raw           syscall.RawConn
+	socket
 	path          string
 	pid, uid, gid int
 	sending       chan struct{} // holds a token while a Send owns the write deadline
@@ -39,10 +37,8 @@ func newConn(fd int, path string) (*Conn, error) {
 		return nil, &PeerError{Path: path, PID: int(cred.Pid), UID: int(cred.Uid), GID: int(cred.Gid), Want: want,
 			Overflow: strangerUID(int(cred.Uid))}
 	}
-	c := &Conn{file: os.NewFile(uintptr(fd), path), path: path,
-		pid: int(cred.Pid), uid: int(cred.Uid), gid: int(cred.Gid), sending: make(chan struct{}, 1)}
-	if c.raw, err = c.file.SyscallConn(); err != nil {
-		c.file.Close()
+	c := &Conn{path: path, pid: int(cred.Pid), uid: int(cred.Uid), gid: int(cred.Gid), sending: make(chan struct{}, 1)}
+	if err := c.open(fd, path); err != nil {
 		return nil, &SocketError{Path: path, Op: "connect", Err: err}
 	}
 	return c, nil
@@ -54,11 +50,10 @@ func newConn(fd int, path string) (*Conn, error) {
 // this one cannot see.
 func (c *Conn) Peer() (pid, uid, gid int) { return c.pid, c.uid, c.gid }
 
-// Close ends the connection. Waiting calls return [ErrClosed].
+// Close ends the connection. Waiting calls return [ErrClosed]. It may be
+// called more than once and returns nil.
 func (c *Conn) Close() error {
-	if err := c.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return &SocketError{Path: c.path, Op: "close", Err: err}
-	}
+	c.close()
 	return nil
 }
 
@@ -85,56 +80,31 @@ func (c *Conn) Send(ctx context.Context, msg []byte, fds ...int) error {
 	case <-ctx.Done():
 		return &SocketError{Path: c.path, Op: "send", Err: ctx.Err()}
 	}
-	err := c.send(ctx, msg, fds)
-	<-c.sending
-	if err == nil {
-		return nil
-	}
-	switch {
-	case errors.Is(err, os.ErrClosed):
-		err = ErrClosed
-	case err == unix.EPIPE, err == unix.ECONNRESET, err == unix.ENOTCONN:
-		err = ErrPeerClosed
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = ctx.Err()
-	case err == unix.ETOOMANYREFS:
-		l := descriptorLimit("send descriptors to "+c.path, unix.EMFILE)
-		l.Hint, l.Err = "descriptors of this user on their way", err
-		return l
-	case err == unix.EMSGSIZE:
-		return &LimitError{Op: "send to " + c.path, Limit: "net.core.wmem_default", Value: -1,
-			Hint: fmt.Sprintf("the message has %d bytes", len(msg)), Err: err}
-	}
-	return &SocketError{Path: c.path, Op: "send", Err: err}
-}
-
-func (c *Conn) send(ctx context.Context, msg []byte, fds []int) error {
 	var oob []byte
 	if len(fds) > 0 {
 		oob = unix.UnixRights(fds...)
 	}
-	stop := context.AfterFunc(ctx, func() { c.file.SetWriteDeadline(longAgo) })
-	defer stop()
-	for {
-		var serr error
-		err := c.raw.Write(func(s uintptr) bool {
-			serr = retry(func() error {
-				_, err := unix.SendmsgN(int(s), msg, oob, nil, unix.MSG_NOSIGNAL)
-				return err
-			})
-			return serr != unix.EAGAIN
+	err := until(ctx, c.file.SetWriteDeadline, func() error {
+		return c.send(func(fd int) error {
+			_, err := unix.SendmsgN(fd, msg, oob, nil, unix.MSG_NOSIGNAL)
+			return err
 		})
-		if err == nil {
-			return serr
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
-			return err
-		}
-		// The deadline was that of an earlier call.
-		if err := c.file.SetWriteDeadline(time.Time{}); err != nil {
-			return err
-		}
+	})
+	<-c.sending
+	switch err {
+	case nil:
+		return nil
+	case unix.EPIPE, unix.ECONNRESET, unix.ENOTCONN:
+		err = ErrPeerClosed
+	case unix.ETOOMANYREFS:
+		l := descriptorLimit("send descriptors to "+c.path, unix.EMFILE)
+		l.Hint, l.Err = "descriptors of this user on their way", err
+		return l
+	case unix.EMSGSIZE:
+		return &LimitError{Op: "send to " + c.path, Limit: "net.core.wmem_default", Value: -1,
+			Hint: fmt.Sprintf("the message has %d bytes", len(msg)), Err: err}
 	}
+	return &SocketError{Path: c.path, Op: "send", Err: err}
 }
 
 // SetRecvDeadline makes Recv fail with [os.ErrDeadlineExceeded] from t on; the
@@ -159,30 +129,17 @@ func (c *Conn) SetRecvDeadline(t time.Time) error {
 func (c *Conn) Recv(buf []byte) (n int, fds []int, err error) {
 	var oobn, flags int
 	for {
-		var rerr error
-		err = c.raw.Read(func(s uintptr) bool {
-			rerr = retry(func() (err error) {
-				n, oobn, flags, _, err = unix.Recvmsg(int(s), buf, c.oob[:unix.CmsgSpace(4*MaxFDs)], unix.MSG_CMSG_CLOEXEC)
-				return err
-			})
-			return rerr != unix.EAGAIN
+		err = c.recv(func(fd int) (err error) {
+			n, oobn, flags, _, err = unix.Recvmsg(fd, buf, c.oob[:unix.CmsgSpace(4*MaxFDs)], unix.MSG_CMSG_CLOEXEC)
+			return err
 		})
-		if err == nil {
-			err = rerr
-		}
 		if err != unix.ECONNRESET {
 			break
 		}
 		// The peer closed without reading all that we sent. The kernel says so
 		// once; what the peer sent before is still to be read.
 	}
-	switch {
-	case err == nil:
-	case errors.Is(err, os.ErrClosed):
-		return 0, nil, &SocketError{Path: c.path, Op: "receive", Err: ErrClosed}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return 0, nil, &SocketError{Path: c.path, Op: "receive", Err: os.ErrDeadlineExceeded}
-	default:
+	if err != nil {
 		return 0, nil, &SocketError{Path: c.path, Op: "receive", Err: err}
 	}
 	if oobn > 0 {

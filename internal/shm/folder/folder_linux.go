@@ -241,8 +241,13 @@ func explain(op, path string, err error) error {
 		for p := path; p != "/"; p = filepath.Dir(p) {
 			if unix.Lstat(p, &st) == nil {
 				e.Own, e.Mode = int(st.Uid), fileMode(&st)
-				if p != path {
+				switch {
+				case p != path:
 					e.Hint = "this is what " + p + " allows"
+				case e.Own != e.UID && strangerUID(e.Own):
+					e.Code = CodeUserNamespace
+				case e.Own != e.UID:
+					e.Code = CodeOwner
 				}
 				break
 			}

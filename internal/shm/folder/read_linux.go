@@ -14,7 +14,8 @@ import (
 const readTries = 100
 
 // Read returns the newest announcement of a living process. The body is read
-// only if its version is not have. Nothing is waited for.
+// only if its version is higher than have, the last one the caller has seen,
+// or 0. Nothing is waited for.
 //
 // Errors: [ErrGone]; [ErrDead] if the owner has died, what it left is then
 // removed; *[CorruptError] and *[VersionError] if the owner lives but its file
@@ -155,8 +156,16 @@ func (f *Folder) readCopies(fd int, id graph.ID, have uint64) (Announcement, err
 			}
 			h := &copies[i]
 			a := Announcement{ID: id, Version: h.version, State: h.state}
-			if h.version == have {
+			switch {
+			case h.version == have:
 				return a, nil
+			case h.version < have:
+				// The caller knows better: versions never go back.
+				if what != "" {
+					continue
+				}
+				what = fmt.Sprintf("the newest good copy has version %d, after version %d was seen", h.version, have)
+				continue
 			}
 			if readHook != nil {
 				readHook()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,10 +27,81 @@ const (
 	lastBackOff  = time.Second
 )
 
+// socket is a non-blocking descriptor for which the runtime's poller waits.
+type socket struct {
+	file   *os.File
+	raw    syscall.RawConn
+	closed atomic.Bool
+}
+
+// open takes over fd.
+func (s *socket) open(fd int, path string) (err error) {
+	s.file = os.NewFile(uintptr(fd), path)
+	if s.raw, err = s.file.SyscallConn(); err != nil {
+		s.file.Close()
+	}
+	return err
+}
+
+// close ends waiting calls. It may be called more than once.
+func (s *socket) close() {
+	if !s.closed.Swap(true) {
+		s.file.Close()
+	}
+}
+
+// longAgo is a deadline that ends a wait at once.
+var longAgo = time.Unix(1, 0)
+
+// recv calls f whenever there may be something to read, until it returns
+// something else than EAGAIN. Errors other than those of f: ErrClosed,
+// os.ErrDeadlineExceeded.
+func (s *socket) recv(f func(fd int) error) error { return s.wait(s.raw.Read, f) }
+
+// send is recv for writing.
+func (s *socket) send(f func(fd int) error) error { return s.wait(s.raw.Write, f) }
+
+func (s *socket) wait(poll func(func(uintptr) bool) error, f func(fd int) error) error {
+	var ferr error
+	err := poll(func(fd uintptr) bool {
+		ferr = retry(func() error { return f(int(fd)) })
+		return ferr != unix.EAGAIN
+	})
+	switch {
+	case err == nil:
+		return ferr
+	case s.closed.Load():
+		return ErrClosed
+	}
+	return err
+}
+
+// until calls wait, which waits for recv or send, and ends it when the context
+// ends. set sets the deadline of that wait, which belongs to this call.
+func until(ctx context.Context, set func(time.Time) error, wait func() error) error {
+	stop := context.AfterFunc(ctx, func() { set(longAgo) })
+	defer stop()
+	for {
+		err := wait()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		// It was the end of an earlier call's context.
+		if err := set(time.Time{}); err != nil {
+			return ErrClosed
+		}
+		if ctx.Err() != nil { // and its deadline may just have been taken away
+			return ctx.Err()
+		}
+	}
+}
+
 // listener is a control socket others can connect to.
 type listener struct {
-	file *os.File // non-blocking, waited for by the runtime's poller
-	raw  syscall.RawConn
+	socket
 	ino  uint64
 	path string
 }
@@ -68,18 +140,13 @@ func (f *Folder) listen(d *dir, id graph.ID) (*listener, error) {
 		unlinkat(d.fd, sockOf(id))
 		return fail(err)
 	}
-	l := &listener{file: os.NewFile(uintptr(fd), path), ino: st.Ino, path: path}
-	if l.raw, err = l.file.SyscallConn(); err != nil {
-		l.close()
+	l := &listener{ino: st.Ino, path: path}
+	if err := l.open(fd, path); err != nil {
+		unlinkat(d.fd, sockOf(id))
 		return nil, &SocketError{Path: path, Op: "listen", Err: err}
 	}
 	return l, nil
 }
-
-func (l *listener) close() { l.file.Close() }
-
-// longAgo is a deadline that ends a wait at once.
-var longAgo = time.Unix(1, 0)
 
 // Accept waits for the next connection of a process of this user. It goes on
 // across a Check that remade the socket. One goroutine at a time.
@@ -99,49 +166,35 @@ func (m *Member) Accept(ctx context.Context) (*Conn, error) {
 		if err := m.backOff.wait(ctx); err != nil {
 			return nil, err
 		}
-		fd, err := l.accept(ctx)
-		switch {
-		case err == nil:
-			m.backOff.reset()
-			return newConn(fd, l.path)
-		case errors.Is(err, os.ErrClosed):
-			continue // closed, or remade by Check
-		case errors.Is(err, unix.ECONNABORTED):
-			continue
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		}
-		m.backOff.grow()
-		var no syscall.Errno
-		if errors.As(err, &no) && (no == unix.EMFILE || no == unix.ENFILE) {
-			return nil, descriptorLimit("accept at "+l.path, no)
-		}
-		return nil, &SocketError{Path: l.path, Op: "accept", Err: err}
-	}
-}
-
-func (l *listener) accept(ctx context.Context) (int, error) {
-	stop := context.AfterFunc(ctx, func() { l.file.SetReadDeadline(longAgo) })
-	defer stop()
-	for {
-		fd, aerr := -1, error(nil)
-		err := l.raw.Read(func(s uintptr) bool {
-			aerr = retry(func() (err error) {
-				fd, _, err = unix.Accept4(int(s), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		fd := -1
+		err := until(ctx, l.file.SetReadDeadline, func() error {
+			return l.recv(func(s int) (err error) {
+				fd, _, err = unix.Accept4(s, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 				return err
 			})
-			return aerr != unix.EAGAIN
 		})
-		if err == nil {
-			return fd, aerr
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
-			return -1, err
+		switch err {
+		case nil:
+			c, err := newConn(fd, l.path)
+			if err == nil {
+				m.backOff.reset()
+			} else {
+				m.backOff.grow()
+			}
+			return c, err
+		case ErrClosed: // or remade by Check
+			continue
+		case unix.ECONNABORTED:
+			continue
 		}
-		// The deadline was that of an earlier call.
-		if err := l.file.SetReadDeadline(time.Time{}); err != nil {
-			return -1, err
+		m.backOff.grow()
+		if err == unix.EMFILE || err == unix.ENFILE {
+			return nil, descriptorLimit("accept at "+l.path, err)
 		}
+		return nil, &SocketError{Path: l.path, Op: "accept", Err: err}
 	}
 }
 
