@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tagus-ros/tagus/internal/invariants"
 	"github.com/tagus-ros/tagus/internal/pool"
 )
 
@@ -101,8 +102,8 @@ func (a *Arena) Get(n int) (*Slot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if checked {
-		s.unpoisoned()
+	if invariants.Enabled {
+		s.mustBePoisoned()
 	}
 	s.n = n
 	s.refs.Store(1)
@@ -133,7 +134,7 @@ func (a *Arena) take(c *class) (*Slot, error) {
 
 // release makes a slot free whose last reference is gone.
 func (a *Arena) release(s *Slot) {
-	if checked {
+	if invariants.Enabled {
 		s.poison()
 	}
 	ch := s.chunk

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/tagus-ros/tagus/internal/invariants"
 	"github.com/tagus-ros/tagus/internal/pool"
 	"pgregory.net/rapid"
 )
@@ -198,8 +199,8 @@ func TestMisuseIsNoticed(t *testing.T) {
 	for i, wrong := range []func(){s.Unref, s.Ref, s.Unref} {
 		func() {
 			defer func() {
-				if p := recover(); (p != nil) != checked {
-					t.Errorf("misuse %d: panic %v in a checked build: %v", i, p, checked)
+				if p := recover(); (p != nil) != invariants.Enabled {
+					t.Errorf("misuse %d: panic %v in an invariants build: %v", i, p, invariants.Enabled)
 				}
 			}()
 			if i == 2 {
@@ -219,8 +220,8 @@ func TestMisuseIsNoticed(t *testing.T) {
 }
 
 func TestWriteAfterRelease(t *testing.T) {
-	if !checked {
-		t.Skip("only checked builds (tag invariants) notice")
+	if !invariants.Enabled {
+		t.Skip("only invariants builds notice")
 	}
 	a := newArena(t, Config{})
 	s := get(t, a, 1000)
@@ -247,8 +248,12 @@ func TestSteadyStateAllocatesAndCommitsNothing(t *testing.T) {
 			get(t, a, n).Unref()
 		}
 		before := a.Stats()
+		rounds := 1000
+		if invariants.Enabled {
+			rounds = 5
+		}
 		for _, n := range sizes {
-			got := testing.AllocsPerRun(1000, func() {
+			got := testing.AllocsPerRun(rounds, func() {
 				s, _ := a.Get(n)
 				s.Ref()
 				s.Mem()[n-1] = s.View()[0]
@@ -263,7 +268,7 @@ func TestSteadyStateAllocatesAndCommitsNothing(t *testing.T) {
 		if after.Commits != before.Commits || after.Committed != before.Committed {
 			t.Errorf("before %+v, after %+v", before, after)
 		}
-		if want := before.Gets + uint64(1001*len(sizes)); after.Gets != want {
+		if want := before.Gets + uint64((rounds+1)*len(sizes)); after.Gets != want {
 			t.Errorf("%d gets counted, want %d", after.Gets, want)
 		}
 	})
@@ -361,8 +366,8 @@ func TestChangingSizes(t *testing.T) {
 		}
 	}
 	rounds := 100_000
-	if checked {
-		rounds = 5000 // each round writes and reads the whole slot
+	if invariants.Enabled {
+		rounds = 500 // each round writes and reads the whole slot
 	}
 	t.Run("ample", run(1<<30, rounds))
 	t.Run("tight", run(24<<20, 3000))

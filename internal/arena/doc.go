@@ -18,8 +18,9 @@
 // range that was given back may serve any class.
 //
 // Get and Unref allocate nothing and make no system call while a slot of the
-// class is free. The package must import only memfd, pool, the standard library
-// and golang.org/x/sys; what a slot contains is the data path's business.
+// class is free. The package must import only memfd, pool, invariants, the
+// standard library and golang.org/x/sys; what a slot contains is the data path's
+// business.
 //
 // Locks, outermost first: Arena.reclaimMu, Arena.mu, class.mu. No system call is
 // made under the last two, but for the unmapping at the end.

@@ -3,9 +3,7 @@ package arena
 import (
 	"bytes"
 	"math"
-	"os"
 	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -13,7 +11,7 @@ import (
 // host reads what bounds the memory of this process from /proc and /sys/fs/cgroup.
 // Where those do not exist nothing is known and nothing is bounded.
 type host struct {
-	root   string // "/", or a made-up tree in tests
+	root   string // before each path: "", or a made-up tree in tests
 	groups []group
 }
 
@@ -26,13 +24,13 @@ type group struct {
 // unlimited is above any limit that is meant: version 1 has no other word for none.
 const unlimited = 1 << 60
 
-func thisHost() *host { return newHost("/") }
+func thisHost() *host { return newHost("") }
 
 // newHost finds the cgroups of this process, once.
 func newHost(root string) *host {
 	h := &host{root: root}
-	mounts := lines(h.read("/proc/self/mountinfo"))
-	for _, line := range lines(h.read("/proc/self/cgroup")) {
+	mounts := lines(readFile(h.root + "/proc/self/mountinfo"))
+	for _, line := range lines(readFile(h.root + "/proc/self/cgroup")) {
 		// 4:memory:/a/b for version 1, 0::/a/b for version 2
 		part := strings.SplitN(line, ":", 3)
 		if len(part) != 3 {
@@ -122,7 +120,7 @@ func (h *host) headroom(want int64) (left, bound int64, name string) {
 
 // memory returns the machine's memory in bytes and what of it is available.
 func (h *host) memory() (total, available int64) {
-	info := h.read("/proc/meminfo")
+	info := readFile(h.root + "/proc/meminfo")
 	return field(info, "MemTotal:") << 10, field(info, "MemAvailable:") << 10
 }
 
@@ -144,7 +142,7 @@ func (h *host) groupUsage(g group) int64 {
 // groupCache returns the bytes of file contents in a cgroup's usage, which the
 // kernel drops before it kills.
 func (h *host) groupCache(g group) int64 {
-	stat := h.read(g.dir + "/memory.stat")
+	stat := readFile(h.root + g.dir + "/memory.stat")
 	if !g.v2 {
 		return field(stat, "total_inactive_file") + field(stat, "total_active_file")
 	}
@@ -153,26 +151,19 @@ func (h *host) groupCache(g group) int64 {
 
 // number reads a file of one number; "max", or no such file, is fallback.
 func (h *host) number(g group, file string, fallback int64) int64 {
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(h.read(g.dir+"/"+file))), 10, 64)
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(readFile(h.root+g.dir+"/"+file))), 10, 64)
 	if err != nil {
 		return fallback
 	}
 	return n
 }
 
-func (h *host) read(file string) []byte {
-	b, err := os.ReadFile(filepath.Join(h.root, file))
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
 // field returns the number after a key at the start of a line, 0 if there is none.
 func field(text []byte, key string) int64 {
-	for _, line := range lines(text) {
-		if f := strings.Fields(line); len(f) >= 2 && f[0] == key {
-			n, _ := strconv.ParseInt(f[1], 10, 64)
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok && len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+			number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+			n, _ := strconv.ParseInt(string(number), 10, 64)
 			return n
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/tagus-ros/tagus/internal/invariants"
 )
 
 // Slot is memory for one message. Whoever holds a reference may use it; the last
 // Unref makes it free, and from then on nothing of it may be touched.
 type Slot struct { // 64 bytes: a cache line of its own
 	refs      atomic.Int32
-	dirty     bool // poisoned when it was released (checked builds)
+	poisoned  bool // since it was released, in invariants builds
 	n         int
 	mem, view unsafe.Pointer
 	off       int64
@@ -63,7 +65,24 @@ func (s *Slot) Unref() {
 // wrong: Get sets the count anew.
 func (a *Arena) misused(s *Slot, what string) {
 	a.misuse.Add(1)
-	if checked {
+	if invariants.Enabled {
 		panic(fmt.Sprintf("arena: %s: offset %d, size %d, references %d", what, s.off, s.Cap(), s.Refs()))
+	}
+}
+
+// poison fills a slot that was released; only invariants builds do so.
+func (s *Slot) poison() {
+	invariants.Poison(s.Mem()[:s.Cap()])
+	s.poisoned = true
+}
+
+// mustBePoisoned panics if somebody wrote to the slot while it was free.
+func (s *Slot) mustBePoisoned() {
+	if !s.poisoned {
+		return
+	}
+	s.poisoned = false
+	if at, ok := invariants.Intact(s.Mem()[:s.Cap()]); !ok {
+		panic(fmt.Sprintf("arena: write to a free slot: offset %d, size %d, byte %d", s.off, s.Cap(), at))
 	}
 }
