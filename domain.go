@@ -12,6 +12,7 @@ import (
 
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/arena"
+	"github.com/tagus-ros/tagus/internal/futex"
 	"github.com/tagus-ros/tagus/internal/intra"
 	"github.com/tagus-ros/tagus/internal/match"
 	"github.com/tagus-ros/tagus/internal/shm"
@@ -36,6 +37,7 @@ type Domain struct {
 	inproc bool
 
 	entity atomic.Uint32 // next entity id of this participant
+	copied atomic.Uint64 // payload bytes copied by all endpoints, also those closed since
 
 	mu        sync.Mutex
 	nodes     []*Node
@@ -321,6 +323,32 @@ func (d *Domain) Close() error {
 	}
 	errs = append(errs, d.inbox.Close())
 	return errors.Join(errs...)
+}
+
+// DomainStats is what a process counted in a domain.
+type DomainStats struct {
+	// Syscalls is how many system calls the library made on the path of messages:
+	// waits and wakes of all domains of the process, and memory taken from or given
+	// back to the system. Calls of the Go runtime, and those by which processes meet,
+	// are not in it.
+	Syscalls uint64
+	// PayloadCopied is how many payload bytes were copied to publish and to receive.
+	PayloadCopied uint64
+	// Arena is the shared memory for the payloads that this process publishes.
+	Arena ArenaStats
+}
+
+// ArenaStats is the state of the payload memory. Sizes are in bytes.
+type ArenaStats = arena.Stats
+
+// Stats returns the counts so far.
+func (d *Domain) Stats() DomainStats {
+	a, f := d.arena.Stats(), futex.Calls()
+	return DomainStats{
+		Syscalls:      f.Waits + f.Wakes + a.Commits + a.Trims + a.Reclaims,
+		PayloadCopied: d.copied.Load(),
+		Arena:         a,
+	}
 }
 
 // retained reports the subscriptions, of nodes that may be closed, whose samples are

@@ -141,7 +141,7 @@ func (p *Publisher[T]) send(s *sending[T], m *T) error {
 		}
 		if want&transport.FormAny != 0 && s.msg.Slot == nil && s.msg.Value == nil {
 			s.msg.Value = p.values.copy(m)
-			p.copied.Add(uint64(p.ts.Size(m)))
+			p.addCopied(p.ts.Size(m))
 		}
 		err := p.out.Send(&s.msg)
 		if err == transport.ErrForm {
@@ -171,10 +171,16 @@ func (p *Publisher[T]) encode(s *sending[T], m *T) error {
 		p.refused.Add(1)
 		return err
 	}
-	p.copied.Add(uint64(size))
+	p.addCopied(size)
 	p.bytes.Add(uint64(size) + cdr.EncapsulationSize)
 	s.msg.Slot, s.msg.Length = slot, size+cdr.EncapsulationSize
 	return nil
+}
+
+// addCopied counts payload bytes that were copied to publish.
+func (p *Publisher[T]) addCopied(n int) {
+	p.copied.Add(uint64(n))
+	p.n.d.copied.Add(uint64(n))
 }
 
 // slot gets memory for a body of size bytes.

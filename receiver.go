@@ -156,6 +156,12 @@ func (r *receiver[T]) note(s *Sample[T]) {
 	h.Record(latency)
 }
 
+// addCopied counts payload bytes that were copied to receive.
+func (r *receiver[T]) addCopied(n int) {
+	r.copied.Add(uint64(n))
+	r.n.d.copied.Add(uint64(n))
+}
+
 // refuse counts a message that does not decode, gives it back, and says so at most
 // once in ten seconds.
 func (r *receiver[T]) refuse(s *Sample[T], err error) {

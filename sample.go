@@ -78,7 +78,7 @@ func (s *Sample[T]) decode(ts *rosidl.TypeSupport[T], private bool) error {
 		// The last reference to a message may be written to; otherwise a private
 		// copy is made.
 		if private && !r.Value.Sole() {
-			s.rx.copied.Add(uint64(ts.Size(s.Msg)))
+			s.rx.addCopied(ts.Size(s.Msg))
 			ts.Copy(s.mine(), s.Msg)
 			s.Msg = s.own
 		}
@@ -95,7 +95,7 @@ func (s *Sample[T]) decode(ts *rosidl.TypeSupport[T], private bool) error {
 	}
 	s.dec.Reset(r.Bytes)
 	if private {
-		s.rx.copied.Add(uint64(len(r.Bytes) - cdr.EncapsulationSize))
+		s.rx.addCopied(len(r.Bytes) - cdr.EncapsulationSize)
 		return ts.Decode(&s.dec, s.Msg)
 	}
 	return ts.Alias(&s.dec, s.Msg)
