@@ -22,7 +22,7 @@ func TestQoSGolden(t *testing.T) {
 		{qos.Profile{History: qos.KeepAll}, "::2,:,:,:,,"},
 		{qos.Profile{Depth: 42}, "::,:,:,:,,"},
 		{qos.Rosout(), ":1:,1000:,:10,0:,,"},
-		{qos.BestAvailable(), "4:4:,10:,:,:5,,"},
+		{qos.BestAvailable(), "4:4:,10:,854775806:,:5,,854775806"},
 		{qos.Profile{Deadline: time.Second + 1, LivelinessLeaseDuration: qos.Infinite}, "::,10:1,1:,:,,"},
 	} {
 		if got := FormatQoS(c.q); got != c.s {

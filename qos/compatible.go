@@ -36,13 +36,13 @@ func Compatible(offered, requested Profile) []Reason {
 	if offered.Durability == Volatile && requested.Durability == TransientLocal {
 		out = append(out, weaker(CodeDurability, "durability", offered.Durability, requested.Durability))
 	}
-	if o, r := endless(offered.Deadline), endless(requested.Deadline); o > r {
+	if o, r := endless(offered.Deadline), endless(requested.Deadline); o > r && o != AsAvailable && r != AsAvailable {
 		out = append(out, longer(CodeDeadline, "deadline", o, r))
 	}
 	if offered.Liveliness == Automatic && requested.Liveliness == ManualByTopic {
 		out = append(out, weaker(CodeLiveliness, "liveliness", offered.Liveliness, requested.Liveliness))
 	}
-	if o, r := endless(offered.LivelinessLeaseDuration), endless(requested.LivelinessLeaseDuration); o > r {
+	if o, r := endless(offered.LivelinessLeaseDuration), endless(requested.LivelinessLeaseDuration); o > r && o != AsAvailable && r != AsAvailable {
 		out = append(out, longer(CodeLivelinessLease, "liveliness lease duration", o, r))
 	}
 	return out
@@ -72,8 +72,11 @@ func endless(d time.Duration) time.Duration {
 }
 
 func span(d time.Duration) string {
-	if d == Infinite {
+	switch d {
+	case Infinite:
 		return "infinite"
+	case AsAvailable:
+		return "best_available"
 	}
 	return d.String()
 }

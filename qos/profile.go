@@ -57,13 +57,17 @@ func Rosout() Profile {
 // Clock is for /clock: best effort, volatile, keep last 1.
 func Clock() Profile { return Profile{Depth: 1, Reliability: BestEffort} }
 
-// BestAvailable takes the strongest policies that match what the topic has when the endpoint is made: keep last 10.
+// BestAvailable takes the strongest policies that match what the topic has when the endpoint is made, as ForSubscription and
+// ForPublisher say: keep last 10.
 func BestAvailable() Profile {
 	return Profile{
 		Depth:       10,
 		Reliability: ReliabilityBestAvailable,
 		Durability:  DurabilityBestAvailable,
 		Liveliness:  LivelinessBestAvailable,
+
+		Deadline:                AsAvailable,
+		LivelinessLeaseDuration: AsAvailable,
 	}
 }
 
@@ -138,7 +142,7 @@ func (p Profile) String() string {
 		fmt.Fprintf(&b, " %d", p.Depth)
 	}
 	if p.Deadline != 0 {
-		fmt.Fprintf(&b, ", deadline %s", p.Deadline)
+		fmt.Fprintf(&b, ", deadline %s", span(p.Deadline))
 	}
 	if p.Lifespan != 0 {
 		fmt.Fprintf(&b, ", lifespan %s", p.Lifespan)
@@ -147,7 +151,7 @@ func (p Profile) String() string {
 		fmt.Fprintf(&b, ", %s", p.Liveliness)
 	}
 	if p.LivelinessLeaseDuration != 0 {
-		fmt.Fprintf(&b, ", liveliness lease %s", p.LivelinessLeaseDuration)
+		fmt.Fprintf(&b, ", liveliness lease %s", span(p.LivelinessLeaseDuration))
 	}
 	return b.String()
 }
