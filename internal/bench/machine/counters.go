@@ -45,6 +45,7 @@ type Usage struct {
 type Counter struct {
 	heap  runtime.MemStats
 	gc    debug.GCStats
+	sizes [3]metrics.Sample
 	calls *SyscallCounter // nil: not counted
 	files procFiles
 }
@@ -52,10 +53,14 @@ type Counter struct {
 // NewCounter prepares for readings. calls may be nil.
 func NewCounter(calls *SyscallCounter) *Counter {
 	c := &Counter{calls: calls}
+	for i, name := range []string{"objects", "unused", "free"} {
+		c.sizes[i].Name = "/memory/classes/heap/" + name + ":bytes"
+	}
 	c.gc.Pause = make([]time.Duration, 0, 512)
 	c.gc.PauseEnd = make([]time.Time, 0, 512)
 	c.files.open()
-	c.Read() // takes what the first reading allocates
+	c.Read() // take what the first reading allocates
+	c.Heap()
 	return c
 }
 
@@ -70,6 +75,13 @@ func (c *Counter) Read() Counts {
 	if c.calls != nil {
 		out.Calls = c.calls.Read()
 	}
+	return out
+}
+
+// Light reads the time and the CPU time only. It is cheap.
+func (c *Counter) Light() Counts {
+	out := Counts{At: clock.Mono()}
+	readUsage(&out)
 	return out
 }
 
@@ -119,11 +131,10 @@ type Memory struct {
 // Memory reads the size of this process. It allocates nothing.
 func (c *Counter) Memory() Memory { return c.files.memory() }
 
-// Heap returns what the Go heap has from the system and what is in use of it, in KiB.
-func Heap() (arena, inUse int64) {
-	s := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
-	metrics.Read(s[:])
-	objects, unused, free := s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64()
+// Heap returns what the Go heap has from the system and what of it objects use, in KiB. It allocates nothing.
+func (c *Counter) Heap() (arena, inUse int64) {
+	metrics.Read(c.sizes[:])
+	objects, unused, free := c.sizes[0].Value.Uint64(), c.sizes[1].Value.Uint64(), c.sizes[2].Value.Uint64()
 	return int64(objects+unused+free) / 1024, int64(objects) / 1024
 }
 

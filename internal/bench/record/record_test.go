@@ -60,7 +60,9 @@ func TestQuantilesByCounting(t *testing.T) {
 
 func TestRowClassesAndLosses(t *testing.T) {
 	// 10 ms: late above 2,000 µs, too late above 10,000. 1 s: late above 5,000 µs, too late above 50,000.
-	r := NewRow([]time.Duration{10 * time.Millisecond, time.Second}, DefaultLateness(), 4)
+	r := NewRow(DefaultLateness(), 2, 4)
+	r.AddSource(10 * time.Millisecond)
+	r.AddSource(time.Second)
 	type step struct {
 		source int
 		number uint32
@@ -85,19 +87,21 @@ func TestRowClassesAndLosses(t *testing.T) {
 	r.EndOf(0, 10)
 	r.EndOf(1, 4)
 	type counts struct{ Received, Late, TooLate, Lost, Repeated int }
-	if d := cmp.Diff(counts{7, 2, 2, 5 + 3, 1}, counts{r.Received(), r.Late, r.TooLate, r.Lost, r.Repeated}); d != "" {
+	if d := cmp.Diff(counts{7, 2, 2, 5 + 3, 1}, counts{r.Received(), r.Late, len(r.Data().TooLateAt), r.Lost, r.Repeated}); d != "" {
 		t.Error(d)
 	}
-	if got, want := r.ToolMean(), (2000+2001+10001+1+0)/5.0; got != want {
-		t.Errorf("tool mean %v, want %v", got, want)
+	data := r.Data()
+	if d := cmp.Diff([]int64{2_000_000, 2_001_000, 10_001_000, 1000, 0}, data.InTime()); d != "" {
+		t.Error(d)
 	}
-	if got, want := Mean(r.Samples()), (2000+2001+10001+10001+50001+1+0)/7.0; math.Abs(got-want) > 1e-9 {
+	if got, want := Mean(data.Samples), (2000+2001+10001+10001+50001+1+0)/7.0; math.Abs(got-want) > 1e-9 {
 		t.Errorf("mean %v, want %v", got, want)
 	}
 }
 
 func TestRowRefusesNothingAtTheWrap(t *testing.T) {
-	r := NewRow([]time.Duration{time.Second}, DefaultLateness(), 0)
+	r := NewRow(DefaultLateness(), 0, 0)
+	r.AddSource(time.Second)
 	r.sources[0].next = math.MaxUint32
 	r.Add(0, math.MaxUint32, 1)
 	r.Add(0, 1, 1)
@@ -107,7 +111,8 @@ func TestRowRefusesNothingAtTheWrap(t *testing.T) {
 }
 
 func TestRecordingAllocatesNothing(t *testing.T) {
-	r := NewRow([]time.Duration{time.Millisecond}, DefaultLateness(), 2000)
+	r := NewRow(DefaultLateness(), 1, 2000)
+	r.AddSource(time.Millisecond)
 	var w Work
 	n := uint32(0)
 	if a := testing.AllocsPerRun(1000, func() {

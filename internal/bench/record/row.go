@@ -32,6 +32,9 @@ const (
 	TooLate
 )
 
+// tooLateRoom is for how many messages that come too late there is room without allocating.
+const tooLateRoom = 1024
+
 // Source is what a Row knows of one publisher it hears.
 type Source struct {
 	late, tooLate int64 // µs
@@ -40,31 +43,38 @@ type Source struct {
 
 // Row records what one subscription receives. One goroutine at a time may use it.
 type Row struct {
-	samples []int64 // ns, in order of arrival
-	sources []Source
+	lateness Lateness
+	samples  []int64 // ns, in order of arrival
+	sources  []Source
 
-	Late       int
-	TooLate    int
-	Lost       int // holes in the tracking numbers
-	Repeated   int // tracking numbers that had been passed already: duplicates or disorder
-	tooLateSum int64
+	Late     int
+	Lost     int // holes in the tracking numbers
+	Repeated int // tracking numbers that had been passed already: duplicates or disorder
+
+	tooLateAt []int // indices of the samples that came too late
 }
 
-// NewRow makes a row for publishers of the given periods, with room for n samples; more grow it, which allocates. Tracking
-// numbers of each publisher start at 0.
-func NewRow(periods []time.Duration, l Lateness, n int) *Row {
-	r := &Row{samples: make([]int64, n), sources: make([]Source, len(periods))}
+// NewRow makes a row with room for messages of n sources and for samples of them; more grow it, which allocates.
+func NewRow(l Lateness, sources, samples int) *Row {
+	r := &Row{
+		lateness: l, sources: make([]Source, 0, sources),
+		samples: make([]int64, samples), tooLateAt: make([]int, 0, tooLateRoom),
+	}
 	for i := range r.samples {
 		r.samples[i] = -1 // touch every page now
 	}
 	r.samples = r.samples[:0]
-	for i, p := range periods {
-		r.sources[i].late, r.sources[i].tooLate = l.Thresholds(p)
-	}
 	return r
 }
 
-// Add records a message from publisher source (an index into the periods given to NewRow) that took latency nanoseconds. It
+// AddSource makes a publisher of the given period known and returns its index. Its tracking numbers start at 0.
+func (r *Row) AddSource(period time.Duration) int {
+	late, tooLate := r.lateness.Thresholds(period)
+	r.sources = append(r.sources, Source{late: late, tooLate: tooLate})
+	return len(r.sources) - 1
+}
+
+// Add records a message from publisher source (an index from AddSource) that took latency nanoseconds. It
 // returns the class and how many messages before it are missing. A negative latency, which two clock readings of two
 // processes can give, counts as 0.
 func (r *Row) Add(source int, number uint32, latency int64) (c Class, lost int) {
@@ -83,8 +93,7 @@ func (r *Row) Add(source int, number uint32, latency int64) (c Class, lost int) 
 	r.samples = append(r.samples, latency)
 	switch micros := latency / 1000; {
 	case micros > s.tooLate:
-		r.TooLate++
-		r.tooLateSum += latency
+		r.tooLateAt = append(r.tooLateAt, len(r.samples)-1)
 		c = TooLate
 	case micros > s.late:
 		r.Late++
@@ -108,18 +117,27 @@ func (r *Row) EndOf(source int, n uint32) {
 	}
 }
 
-// Samples are all latencies in nanoseconds. The slice is the row's own.
-func (r *Row) Samples() []int64 { return r.samples }
+// Data is a row to be sent to another process.
+type Data struct {
+	Samples   []int64 // ns, in order of arrival
+	TooLateAt []int   // indices of the samples that came too late
+	Late      int
+	Lost      int
+	Repeated  int
+}
 
-// ToolMean is the mean in microseconds as the iRobot benchmark computes it: without the messages that came too late.
-func (r *Row) ToolMean() float64 {
-	n := len(r.samples) - r.TooLate
-	if n == 0 {
-		return 0
+// Data returns what the row holds. The slices are the row's own.
+func (r *Row) Data() Data {
+	return Data{Samples: r.samples, TooLateAt: r.tooLateAt, Late: r.Late, Lost: r.Lost, Repeated: r.Repeated}
+}
+
+// InTime returns a copy of the latencies without those that came too late: what the iRobot benchmark computes its figures from.
+func (d *Data) InTime() []int64 {
+	out := make([]int64, 0, len(d.Samples))
+	from := 0
+	for _, i := range d.TooLateAt {
+		out = append(out, d.Samples[from:i]...)
+		from = i + 1
 	}
-	var sum int64
-	for _, s := range r.samples {
-		sum += s
-	}
-	return us(float64(sum-r.tooLateSum) / float64(n))
+	return append(out, d.Samples[from:]...)
 }

@@ -172,3 +172,15 @@ func (t *Topology) Rate() float64 {
 	}
 	return r
 }
+
+// PublisherAt returns the publisher at place i among all of t, counted node by node, or nil.
+func (t *Topology) PublisherAt(i int) *Publisher {
+	for j := range t.Nodes {
+		if n := len(t.Nodes[j].Publishers); i >= n {
+			i -= n
+			continue
+		}
+		return &t.Nodes[j].Publishers[i]
+	}
+	return nil
+}
