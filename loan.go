@@ -16,7 +16,7 @@ type Loan[T any] struct {
 	p    *Publisher[T]
 	slot *arena.Slot // nil when the loan has ended
 	msg  *T
-	body T   // of a message of variable size: its head, whose sequences lie in the slot
+	body *T  // of a message of variable size: its head, whose sequences lie in the slot
 	size int // bytes of the body the slot was made for
 }
 
@@ -59,9 +59,8 @@ func (p *Publisher[T]) loan(shape *T) (*Loan[T], error) {
 	p.out.Collect()
 	l := p.takeLoan()
 	if flat {
-		var t T
 		l.size = p.ts.Flat
-		slot, err := p.slot(max(l.size, int(unsafe.Sizeof(t))))
+		slot, err := p.slot(max(l.size, int(unsafe.Sizeof(*l.msg))))
 		if err != nil {
 			p.giveLoan(l)
 			return nil, err
@@ -81,7 +80,11 @@ func (p *Publisher[T]) loan(shape *T) (*Loan[T], error) {
 		p.giveLoan(l)
 		return nil, err
 	}
-	l.slot, l.body, l.msg = slot, *shape, &l.body
+	if l.body == nil {
+		l.body = new(T)
+	}
+	*l.body = *shape
+	l.slot, l.msg = slot, l.body
 	enc := cdr.NewEncoder(slot.Mem()[transport.SlotHeader:])
 	if !p.ts.Place(&enc, l.msg) {
 		l.end()
@@ -168,11 +171,19 @@ func (p *Publisher[T]) takeLoan() *Loan[T] {
 
 func (p *Publisher[T]) giveLoan(l *Loan[T]) {
 	l.slot, l.msg = nil, nil
-	if p.ts.Flat == 0 {
-		var none T
-		l.body = none
+	if l.body != nil {
+		forget(l.body)
 	}
 	p.mu.Lock()
 	p.loans = append(p.loans, l)
 	p.mu.Unlock()
+}
+
+// forget drops what m shares with a shape and with a slot. It is a function of its
+// own, since a zero T may be large.
+//
+//go:noinline
+func forget[T any](m *T) {
+	var zero T
+	*m = zero
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // spin runs the callbacks of d until the test ends.
-func spin(t *testing.T, d *tagus.Domain) {
+func spin(t testing.TB, d *tagus.Domain) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -28,7 +28,7 @@ func spin(t *testing.T, d *tagus.Domain) {
 	})
 }
 
-func join(t *testing.T, dir string, opts ...tagus.DomainOption) *tagus.Domain {
+func join(t testing.TB, dir string, opts ...tagus.DomainOption) *tagus.Domain {
 	t.Helper()
 	d, err := tagus.Join(append([]tagus.DomainOption{tagus.WithDir(dir), tagus.WithDomainID(7)}, opts...)...)
 	if err != nil {
@@ -37,13 +37,13 @@ func join(t *testing.T, dir string, opts ...tagus.DomainOption) *tagus.Domain {
 	return d
 }
 
-func within(t *testing.T, d time.Duration) context.Context {
+func within(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-func node(t *testing.T, d *tagus.Domain, name string) *tagus.Node {
+func node(t testing.TB, d *tagus.Domain, name string) *tagus.Node {
 	t.Helper()
 	n, err := d.NewNode(name)
 	if err != nil {
