@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/names"
@@ -110,11 +111,55 @@ func (n *Node) endpoint(k graph.Kind, name, typ, hash string, q qos.Profile) (gr
 	if err != nil {
 		return graph.Endpoint{}, err
 	}
-	q = q.Resolved()
+	q = n.d.available(k, full, q).Resolved()
+	if err := kept(q); err != nil {
+		return graph.Endpoint{}, err
+	}
 	if q.History == qos.KeepLast && q.Depth > transport.QueueLimit {
 		return graph.Endpoint{}, &DepthError{Depth: q.Depth, Limit: transport.QueueLimit}
 	}
 	return graph.NewEndpoint(k, n.node, n.d.nextEntity(), full, typ, hash, q), nil
+}
+
+// kept refuses policies that no path keeps yet: what is accepted is kept.
+func kept(q qos.Profile) error {
+	finite := func(d time.Duration) bool { return d != 0 && d != qos.Infinite }
+	switch {
+	case finite(q.Deadline):
+		return &PolicyUnsupportedError{"deadline"}
+	case finite(q.Lifespan):
+		return &PolicyUnsupportedError{"lifespan"}
+	case q.Liveliness == qos.ManualByTopic:
+		return &PolicyUnsupportedError{"liveliness manual_by_topic"}
+	case finite(q.LivelinessLeaseDuration):
+		return &PolicyUnsupportedError{"liveliness_lease_duration"}
+	}
+	return nil
+}
+
+// PolicyUnsupportedError says that a profile has a policy that is not kept yet.
+type PolicyUnsupportedError struct{ Policy string }
+
+func (e *PolicyUnsupportedError) Error() string {
+	return "qos: " + e.Policy + " is not supported yet; leave it at its default"
+}
+
+// available chooses the best-available policies of q by what is on the topic now.
+func (d *Domain) available(k graph.Kind, topic string, q qos.Profile) qos.Profile {
+	if q.Reliability != qos.ReliabilityBestAvailable && q.Durability != qos.DurabilityBestAvailable && q.Liveliness != qos.LivelinessBestAvailable {
+		return q
+	}
+	var others []qos.Profile
+	if k == graph.KindSubscription {
+		for _, e := range d.graph.Publishers(topic) {
+			others = append(others, e.QoS)
+		}
+		return q.ForSubscription(others)
+	}
+	for _, e := range d.graph.Subscriptions(topic) {
+		others = append(others, e.QoS)
+	}
+	return q.ForPublisher(others)
 }
 
 // DepthError says that a profile asks for a deeper queue than there is.
