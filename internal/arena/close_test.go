@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 func TestCloseWithSlotsInUse(t *testing.T) {
@@ -37,6 +38,40 @@ func TestCloseWithSlotsInUse(t *testing.T) {
 		}
 		if err := a.Close(); err != nil {
 			t.Errorf("Close at last: %v", err)
+		}
+	})
+}
+
+// slow is memory whose giving back takes until it is told to go on.
+type slow struct {
+	*heap
+	punching, goOn chan struct{}
+}
+
+func (s *slow) punch(off, n int64) error {
+	s.punching <- struct{}{}
+	<-s.goOn
+	return s.heap.punch(off, n)
+}
+
+func TestCloseWaitsForMemoryOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		back := &slow{newHeap(64<<20, 4096), make(chan struct{}), make(chan struct{})}
+		a := newArena(t, Config{Recycle: Off, backing: back})
+		s := get(t, a, 1<<20)
+		go s.Unref()
+		<-back.punching
+		closed := make(chan error)
+		go func() { closed <- a.Close() }()
+		synctest.Wait()
+		select {
+		case err := <-closed:
+			t.Fatalf("did not wait: %v", err)
+		default:
+		}
+		back.goOn <- struct{}{}
+		if err := <-closed; err != nil || !a.gone {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -86,6 +86,21 @@ func TestSteadyStateFaultsNothingIn(t *testing.T) {
 	}
 }
 
+// A commit that fails half-way leaves nothing behind.
+func TestFailedCommitIsUndone(t *testing.T) {
+	b, err := newBacking(6<<20, 6<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	if err := b.commit(0, 12<<20); !errors.Is(err, unix.EPERM) {
+		t.Errorf("beyond the end of a sealed file: %v", err)
+	}
+	if got := occupied(t, &Arena{back: b}); got != 0 {
+		t.Errorf("%d bytes stay committed", got)
+	}
+}
+
 func TestCloseLeavesNothing(t *testing.T) {
 	traces := func() (maps, fds int) {
 		text, err := os.ReadFile("/proc/self/maps")

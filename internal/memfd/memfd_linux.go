@@ -181,10 +181,14 @@ func CheckReadOnly(fd int, minSize, maxSize int64) (size int64, err error) {
 // can no longer fail. On an error (ENOSPC and ENOMEM mean that the system has
 // no memory to give) none of the range is promised, and the caller should Punch it.
 func Commit(fd int, off, n int64) error {
+	return commit(fd, off, n, unix.Fallocate)
+}
+
+func commit(fd int, off, n int64, fallocate func(fd int, mode uint32, off, n int64) error) error {
 	piece := int64(mostAtOnce)
 	for done := int64(0); done < n; {
 		part := min(piece, n-done)
-		switch err := unix.Fallocate(fd, 0, off+done, part); err {
+		switch err := fallocate(fd, 0, off+done, part); err {
 		case nil:
 			done += part
 		case unix.EINTR:

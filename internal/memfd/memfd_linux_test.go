@@ -133,7 +133,31 @@ func TestCommitOutsideTheFile(t *testing.T) {
 	}
 }
 
-// Signals interrupt a commit, and the kernel undoes what it did; it must end nevertheless.
+// A kernel that lets signals interrupt a commit, and undoes it, gets smaller pieces.
+func TestInterruptedCommit(t *testing.T) {
+	const off, n = 1 << 20, 10<<20 + 4096
+	next, calls := int64(off), 0
+	err := commit(7, off, n, func(fd int, mode uint32, at, part int64) error {
+		calls++
+		if fd != 7 || mode != 0 || at != next || part <= 0 || at+part > off+n {
+			t.Fatalf("call %d: fallocate(%d, %d, %d, %d), want the range from %d on", calls, fd, mode, at, part, next)
+		}
+		if part > 200<<10 || calls%3 == 0 {
+			return unix.EINTR
+		}
+		next += part
+		return nil
+	})
+	if err != nil || next != off+n {
+		t.Errorf("ended at %d after %d calls: %v", next-off, calls, err)
+	}
+	err = commit(7, off, n, func(int, uint32, int64, int64) error { return unix.ENOSPC })
+	var e *Error
+	if !errors.As(err, &e) || e.Limit == "" || e.Size != n || !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("without memory: %v", err)
+	}
+}
+
 func TestCommitUnderSignals(t *testing.T) {
 	f := create(t, 128<<20)
 	runtime.LockOSThread()
