@@ -7,7 +7,7 @@ package msgs
 
 import "embed"
 
-//go:generate go run ../rosidl/gen/cmd/tagus-gen -out . .
+//go:generate go run ../rosidl/gen/cmd/tagus-gen -out . -registry all_test.go .
 
 // Definitions holds <package>/msg/<Name>.msg for every message.
 //

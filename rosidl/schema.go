@@ -38,7 +38,7 @@ func (s *Schema) append(b *strings.Builder, seen map[string]bool) {
 		if !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte('\n')
 		}
-		b.WriteString(divider + "\nMSG: " + dep.Name + "\n" + dep.Text)
+		b.WriteString(divider + "\nMSG: " + shortName(dep.Name) + "\n" + dep.Text)
 		dep.append(b, seen)
 	}
 }
@@ -59,8 +59,8 @@ func (s *Schema) Description() *TypeDescription {
 }
 
 // ParseDefinition reads a definition with dependencies, as [Schema.Definition]
-// gives it, recordings hold it and tools exchange it. Short names in MSG lines
-// (pkg/Type) are accepted.
+// gives it, recordings hold it and tools exchange it. Names in MSG lines may be
+// short (pkg/Type) or full (pkg/msg/Type).
 func ParseDefinition(name, text string) (*Set, error) {
 	if len(text) > maxDefinition {
 		return nil, &ParseError{File: name, What: fmt.Sprintf("the definition has %d bytes, at most %d are allowed", len(text), maxDefinition)}

@@ -157,3 +157,13 @@ func sortedKeys(m map[string]bool) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// Names lists the full names of all types in the set, sorted.
+func (s *Set) Names() []string {
+	names := make([]string, 0, len(s.structs))
+	for name := range s.structs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -42,6 +42,10 @@ type Options struct {
 	// their package: the key is "srv" or "action", the value is appended. Without
 	// an entry such a clash is an error.
 	Suffixes map[string]string
+
+	// Registry, if set, is the path in Out of a Go file of package msgs_test that
+	// lists all message types, for tests that go over every one.
+	Registry string
 }
 
 // Run generates and writes. Files of an earlier run whose definitions are gone
@@ -153,6 +157,11 @@ func Generate(o Options) (map[string][]byte, error) {
 				return nil, &rosidl.ParseError{File: i.File, What: fmt.Sprintf("its Go file %s is that of another definition whose name differs in case only", file)}
 			}
 			files[file] = text
+		}
+	}
+	if o.Registry != "" {
+		if files[o.Registry], err = g.registry(wanted); err != nil {
+			return nil, err
 		}
 	}
 	return files, nil

@@ -29,11 +29,29 @@ func (g *generator) file(i *rosidl.Interface) ([]byte, error) {
 	for _, st := range g.structsOf(i) {
 		w.message(st)
 	}
+	return w.finish(fmt.Sprintf("from %s.%s", i.FullName(), i.Kind.Folder()), i.Package)
+}
+
+// registry writes the list of all message types.
+func (g *generator) registry(interfaces []*rosidl.Interface) ([]byte, error) {
+	w := &writer{g: g, imports: map[string]string{}}
+	w.p("var allTypes = []message{")
+	for _, i := range interfaces {
+		for _, st := range g.structsOf(i) {
+			w.p("erase[%s](),", w.typ(st.Name))
+		}
+	}
+	w.p("}")
+	return w.finish("for tests", "msgs_test")
+}
+
+// finish puts what every file begins with in front of the body.
+func (w *writer) finish(from, pkg string) ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
 	var head bytes.Buffer
-	fmt.Fprintf(&head, "%sfrom %s.%s. DO NOT EDIT.\n\npackage %s\n\nimport (\n", generatedMark, i.FullName(), i.Kind.Folder(), i.Package)
+	fmt.Fprintf(&head, "%s%s. DO NOT EDIT.\n\npackage %s\n\nimport (\n", generatedMark, from, pkg)
 	var std, other []string
 	for name, path := range w.imports {
 		line := strconv.Quote(path)
@@ -49,7 +67,7 @@ func (g *generator) file(i *rosidl.Interface) ([]byte, error) {
 	slices.Sort(std)
 	slices.Sort(other)
 	fmt.Fprintf(&head, "%s\n\n%s\n)\n\n", strings.Join(std, "\n"), strings.Join(other, "\n"))
-	return formatted(i.FullName(), append(head.Bytes(), w.body.Bytes()...))
+	return formatted(from, append(head.Bytes(), w.body.Bytes()...))
 }
 
 // std imports a package of ours or of the standard library.

@@ -11,8 +11,12 @@ import (
 
 func main() {
 	out := flag.String("out", ".", "folder of the generated packages")
+	registry := flag.String("registry", "", "test file that lists all message types")
 	flag.Parse()
-	err := gen.Run(gen.Options{Dirs: flag.Args(), Out: *out, Suffixes: map[string]string{"srv": "Srv", "action": "Action"}})
+	err := gen.Run(gen.Options{
+		Dirs: flag.Args(), Out: *out, Registry: *registry,
+		Suffixes: map[string]string{"srv": "Srv", "action": "Action"},
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
