@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/tagus-ros/tagus/graph"
@@ -57,6 +58,7 @@ type Feed struct {
 	leaf    int
 	live    bool   // first is known, scanning may begin
 	ended   bool   // the publisher is gone; what is queued is still taken
+	drained bool   // ended, and all that was queued has been noted
 	dropped bool   // nothing more is taken
 	idle    bool   // reported to onIdle
 	floor   uint64 // nothing below is queued
@@ -97,6 +99,7 @@ type Inlet struct {
 	maxLeases int
 	leases    int
 	starved   bool // something waits for a lease
+	leaving   int  // feeds that are ended or dropped and not yet idle
 	self      int  // leaf by which a returned lease wakes the station
 	closed    bool
 	counts    InletCounts
@@ -178,6 +181,9 @@ func (in *Inlet) Start(f *Feed) {
 // End says that f's publisher is gone: what is queued is still taken.
 func (in *Inlet) End(f *Feed) {
 	in.mu.Lock()
+	if !f.ended && !f.dropped {
+		in.leaving++
+	}
 	f.ended = true
 	in.mu.Unlock()
 	in.change.Fire()
@@ -188,12 +194,10 @@ func (in *Inlet) End(f *Feed) {
 func (in *Inlet) Drop(f *Feed) {
 	in.mu.Lock()
 	in.dropLocked(f)
-	done := in.idleLocked(f)
+	over := in.overLocked()
 	in.mu.Unlock()
 	in.change.Fire()
-	if done {
-		f.finish()
-	}
+	finish(over)
 }
 
 // Forget drops what is remembered of publisher gid, which will not come back.
@@ -209,26 +213,35 @@ func (in *Inlet) Forget(gid graph.GID) {
 }
 
 func (in *Inlet) dropLocked(f *Feed) {
+	if !f.ended && !f.dropped {
+		in.leaving++
+	}
 	f.dropped = true
 	in.order.forget(f, ^uint64(0))
 }
 
-// idleLocked reports whether f is over now, and takes it off the list.
-func (in *Inlet) idleLocked(f *Feed) bool {
-	if f.idle || f.leases > 0 || !f.dropped && !(f.ended && in.queuedLocked(f) == 0) {
-		return false
+// overLocked takes the feeds off the list that became idle, whatever the reason: their
+// last message may have been taken, have made room for one of another publisher, or have
+// been a duplicate.
+func (in *Inlet) overLocked() (over []*Feed) {
+	if in.leaving == 0 {
+		return nil
 	}
-	f.idle = true
-	if !f.dropped {
-		in.settleLocked(f)
-	}
-	for i, x := range in.feeds {
-		if x == f {
-			in.feeds = append(in.feeds[:i:i], in.feeds[i+1:]...)
-			break
+	for _, f := range in.feeds {
+		if f.leases > 0 || !f.dropped && !(f.drained && in.queuedLocked(f) == 0) {
+			continue
 		}
+		f.idle = true
+		if !f.dropped {
+			in.settleLocked(f)
+		}
+		over = append(over, f)
 	}
-	return true
+	if len(over) > 0 {
+		in.leaving -= len(over)
+		in.feeds = slices.DeleteFunc(in.feeds, func(f *Feed) bool { return f.idle })
+	}
+	return over
 }
 
 // settleLocked counts what an ended publisher accepted and f never got.
@@ -249,11 +262,14 @@ func (in *Inlet) queuedLocked(f *Feed) int {
 	return n
 }
 
-// finish runs outside the mutex, once.
-func (f *Feed) finish() {
-	f.in.station.Detach(f.leaf)
-	if f.onIdle != nil {
-		f.onIdle()
+// finish sees feeds off that are over. It is called without the mutex.
+func finish(over []*Feed) {
+	for _, f := range over {
+		f.in.station.Detach(f.leaf)
+		if f.onIdle != nil {
+			f.onIdle()
+		}
+		f.in.change.Fire()
 	}
 }
 
@@ -263,15 +279,12 @@ func (f *Feed) Poll() {
 	in.mu.Lock()
 	fault := in.scanLocked(f)
 	waiting := in.order.n > 0 && in.haveLeaseLocked()
-	done := in.idleLocked(f)
+	over := in.overLocked()
 	in.mu.Unlock()
 	if fault != nil && f.onFault != nil {
 		f.onFault(fault)
 	}
-	if done {
-		f.finish()
-		in.change.Fire()
-	}
+	finish(over)
 	if waiting {
 		in.station.Ready()
 	}
@@ -286,7 +299,11 @@ func (in *Inlet) haveLeaseLocked() bool {
 }
 
 func (in *Inlet) scanLocked(f *Feed) error {
-	if !f.live || f.dropped || in.closed {
+	if f.idle || f.dropped {
+		return nil // its memory may be unmapped
+	}
+	f.drained = f.ended
+	if !f.live {
 		return nil
 	}
 	head, err := f.src.Scan(f.note)
@@ -332,51 +349,57 @@ func (in *Inlet) Waiting() bool {
 // whether there is more. r must be given to Release, unless ok is false.
 func (in *Inlet) Take(r *Received) (ok, more bool) {
 	in.mu.Lock()
-	for in.order.n > 0 && !in.closed {
+	var faulty *Feed
+	var fault error
+	for in.order.n > 0 && !in.closed && fault == nil {
 		if !in.haveLeaseLocked() {
-			in.mu.Unlock()
-			return false, false
+			break
 		}
 		e := in.order.pop()
-		f := e.feed
-		claimed, err := f.src.Claim(e.index, r)
-		if err != nil {
-			f.src.Return(e.index)
-			fault := in.faultLocked(f, err)
-			done := in.idleLocked(f)
-			in.mu.Unlock()
-			if f.onFault != nil {
-				f.onFault(fault)
-			}
-			if done {
-				f.finish()
-			}
-			in.mu.Lock()
-			continue
+		if ok, fault = in.claimLocked(e.feed, e.index, r); ok {
+			break
 		}
-		if !claimed {
-			continue
-		}
-		f.floor = e.index + 1
-		next := in.next[f.gid]
-		if r.Sequence < next {
-			in.counts.Duplicate++
-			in.returnLocked(f, e.index, r)
-			continue
-		}
-		in.counts.Lost += r.Sequence - next
-		in.next[f.gid] = r.Sequence + 1
-		in.counts.Received++
-		in.leases++
-		f.leases++
-		r.Path, r.feed, r.index = f.path, f, e.index
-		r.Arrived = clock.Mono()
-		more = in.order.n > 0 && in.haveLeaseLocked()
-		in.mu.Unlock()
-		return true, more
+		faulty = e.feed
 	}
+	more = in.order.n > 0 && (fault != nil || ok && in.haveLeaseLocked())
+	over := in.overLocked()
 	in.mu.Unlock()
-	return false, false
+	if fault != nil && faulty.onFault != nil {
+		faulty.onFault(fault)
+	}
+	finish(over)
+	if fault != nil && more {
+		return in.Take(r)
+	}
+	return ok, more
+}
+
+// claimLocked leases message index of f into r. False: it was taken back, was seen
+// before, or is what the fault is about.
+func (in *Inlet) claimLocked(f *Feed, index uint64, r *Received) (ok bool, fault error) {
+	claimed, err := f.src.Claim(index, r)
+	if err != nil {
+		f.src.Return(index)
+		return false, in.faultLocked(f, err)
+	}
+	if !claimed {
+		return false, nil
+	}
+	f.floor = index + 1
+	next := in.next[f.gid]
+	if r.Sequence < next {
+		in.counts.Duplicate++
+		in.returnLocked(f, index, r)
+		return false, nil
+	}
+	in.counts.Lost += r.Sequence - next
+	in.next[f.gid] = r.Sequence + 1
+	in.counts.Received++
+	in.leases++
+	f.leases++
+	r.Path, r.feed, r.index = f.path, f, index
+	r.Arrived = clock.Mono()
+	return true, nil
 }
 
 func (in *Inlet) returnLocked(f *Feed, index uint64, r *Received) {
@@ -394,12 +417,9 @@ func (in *Inlet) Release(r *Received) {
 	f.leases--
 	wake := in.starved && in.order.n > 0
 	in.starved = false
-	done := in.idleLocked(f)
+	over := in.overLocked()
 	in.mu.Unlock()
-	if done {
-		f.finish()
-		in.change.Fire()
-	}
+	finish(over)
 	if wake {
 		in.station.Area().Signal(in.self)
 	}
@@ -433,8 +453,8 @@ func (in *Inlet) WaitFeeds(ctx context.Context, n int) error {
 	})
 }
 
-// Close ends the inlet: nothing more is taken, leases stay until returned. It
-// returns the feeds, whose pairs the paths now close from this side.
+// Close ends the inlet: nothing more is taken, leases stay until returned. The paths
+// then close the pairs from this side.
 func (in *Inlet) Close() {
 	in.mu.Lock()
 	if in.closed {
@@ -442,18 +462,12 @@ func (in *Inlet) Close() {
 		return
 	}
 	in.closed = true
-	feeds := append([]*Feed(nil), in.feeds...)
-	var done []*Feed
-	for _, f := range feeds {
+	for _, f := range in.feeds {
 		in.dropLocked(f)
-		if in.idleLocked(f) {
-			done = append(done, f)
-		}
 	}
+	over := in.overLocked()
 	in.mu.Unlock()
-	for _, f := range done {
-		f.finish()
-	}
+	finish(over)
 	in.station.Detach(in.self)
 	in.change.Fire()
 }
