@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,4 +25,19 @@ func Pin(cpu int) error {
 	var set unix.CPUSet
 	set.Set(cpu)
 	return unix.SchedSetaffinity(0, &set)
+}
+
+// CPUs lists the processors that this process may use, at least one.
+func CPUs() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, os.NewSyscallError("sched_getaffinity", err)
+	}
+	var out []int
+	for i := 0; len(out) < set.Count(); i++ {
+		if set.IsSet(i) {
+			out = append(out, i)
+		}
+	}
+	return out, nil
 }

@@ -29,15 +29,19 @@ func (c *columns) line(fields ...string) {
 	c.out.WriteByte('\n')
 }
 
-// table lays out lines for people: each column as wide as its widest field, numbers to the right.
-type table struct {
+// Table lays out lines for people: each column as wide as its widest field, numbers to the right.
+type Table struct {
 	left int // that many columns are text, to the left
 	rows [][]string
 }
 
-func (t *table) add(fields ...string) { t.rows = append(t.rows, fields) }
+// NewTable makes a table whose first columns, left of them, are text.
+func NewTable(left int) *Table { return &Table{left: left} }
 
-func (t *table) String() string {
+// Add appends a line.
+func (t *Table) Add(fields ...string) { t.rows = append(t.rows, fields) }
+
+func (t *Table) String() string {
 	var widths []int
 	for _, r := range t.rows {
 		for i, f := range r {

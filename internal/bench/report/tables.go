@@ -41,15 +41,15 @@ func Machine(r *Result) string {
 
 // Latency is the table of all subscriptions.
 func Latency(r *Result) string {
-	t := &table{left: 2}
-	t.add("node", "topic", "size", "received", "lost", "late", "too late", "mean", "tool's mean", "sd", "min", "p50", "p99", "p99.9", "max", "MAD", "path", "ownership", "take", "touch")
+	t := NewTable(2)
+	t.Add("node", "topic", "size", "received", "lost", "late", "too late", "mean", "tool's mean", "sd", "min", "p50", "p99", "p99.9", "max", "MAD", "path", "ownership", "take", "touch")
 	for _, x := range r.Topics {
-		t.add(x.Node, x.Topic, itoa(x.Size), itoa(x.Received), itoa(x.Lost), itoa(x.Late), itoa(x.TooLate),
+		t.Add(x.Node, x.Topic, itoa(x.Size), itoa(x.Received), itoa(x.Lost), itoa(x.Late), itoa(x.TooLate),
 			micros(x.Mean), micros(x.Tool.Mean), micros(x.SD), micros(x.Min), micros(x.P50), micros(x.P99), micros(x.P999), micros(x.Max), micros(x.MAD),
 			dash(x.Path), x.Ownership, x.Take, x.Touch)
 	}
 	x := &r.Total
-	t.add("total", "", "", itoa(x.Received), itoa(x.Lost), itoa(x.Late), itoa(x.TooLate),
+	t.Add("total", "", "", itoa(x.Received), itoa(x.Lost), itoa(x.Late), itoa(x.TooLate),
 		micros(x.Mean), micros(x.ToolMean), micros(x.SD), micros(x.Min), micros(x.P50), micros(x.P99), micros(x.P999), micros(x.Max), micros(x.MAD))
 	return "latency in µs from the start of publish to the callback; mean: over all received messages; tool's mean: the iRobot\n" +
 		"benchmark's, which leaves out messages that came too late\n" + t.String()
@@ -57,18 +57,18 @@ func Latency(r *Result) string {
 
 // Processes is the table of what the processes used in the steady state.
 func Processes(r *Result) string {
-	t := &table{left: 1}
-	t.add("process", "cpu % of one", "faults", "heap allocs", "collections", "gc pauses", "switches", "forced", "own calls", "calls", "madvise", "EAGAIN", "payload copied", "RSS", "PSS")
-	per := &table{left: 1}
-	per.add("per message", "messages", "faults", "heap allocs", "switches", "own calls", "calls", "payload copied")
+	t := NewTable(1)
+	t.Add("process", "cpu % of one", "faults", "heap allocs", "collections", "gc pauses", "switches", "forced", "own calls", "calls", "madvise", "EAGAIN", "payload copied", "RSS", "PSS")
+	per := NewTable(1)
+	per.Add("per message", "messages", "faults", "heap allocs", "switches", "own calls", "calls", "payload copied")
 	var steady time.Duration
 	for i := range r.Processes {
 		p := &r.Processes[i]
 		steady = p.Steady
-		t.add(p.Name, opt(p.CPUPercent, ""), count(p.MinorFaults), count(p.HeapAllocs), count(p.GCCycles), p.GCPause.String(), count(p.VoluntarySwitches),
+		t.Add(p.Name, opt(p.CPUPercent, ""), count(p.MinorFaults), count(p.HeapAllocs), count(p.GCCycles), p.GCPause.String(), count(p.VoluntarySwitches),
 			count(p.ForcedSwitches), count(p.OwnSyscalls), count(p.Syscalls), count(p.Madvise), count(p.Again), bytesOf(p.PayloadCopied), kib(p.RSS), kib(p.PSS))
 		n := max(p.Published, p.Received)
-		per.add(p.Name, i64(n), ratio(p.MinorFaults, n), ratio(p.HeapAllocs, n), ratio(p.VoluntarySwitches, n), ratio(p.OwnSyscalls, n), ratio(p.Syscalls, n), ratio(p.PayloadCopied, n))
+		per.Add(p.Name, i64(n), ratio(p.MinorFaults, n), ratio(p.HeapAllocs, n), ratio(p.VoluntarySwitches, n), ratio(p.OwnSyscalls, n), ratio(p.Syscalls, n), ratio(p.PayloadCopied, n))
 	}
 	return fmt.Sprintf("processes in the steady state, %.1f s from one second after all pairs had matched\n", steady.Seconds()) + t.String() +
 		"\n" + per.String()
@@ -80,13 +80,13 @@ func SlowTable(r *Result) string {
 		return fmt.Sprintf("no message took over %d ms\n", record.SlowNanos/1_000_000)
 	}
 	n := len(r.Slow) + r.SlowMore
-	t := &table{left: 5}
-	t.add("at", "message", "process", "likely cause", "", "latency")
+	t := NewTable(5)
+	t.Add("at", "message", "process", "likely cause", "", "latency")
 	for i, s := range r.Slow {
 		if i == slowShown {
 			break
 		}
-		t.add(fmt.Sprintf("%.3f s", s.AtMS/1000), fmt.Sprintf("%s %d -> %s", s.Topic, s.Number, s.Node), r.Processes[s.Process].Name, string(s.Cause), s.Why,
+		t.Add(fmt.Sprintf("%.3f s", s.AtMS/1000), fmt.Sprintf("%s %d -> %s", s.Topic, s.Number, s.Node), r.Processes[s.Process].Name, string(s.Cause), s.Why,
 			fmt.Sprintf("%.1f ms", s.LatencyMicros/1000))
 	}
 	out := fmt.Sprintf("%d messages took over %d ms\n", n, record.SlowNanos/1_000_000) + t.String()
@@ -104,8 +104,8 @@ type Variant struct {
 
 // Compare prints one topic of all variants side by side.
 func Compare(w io.Writer, title, topic string, vs []Variant) error {
-	t := &table{left: 2}
-	t.add("node", title, "received", "lost", "mean", "sd", "p50", "p99", "p99.9", "max", "MAD")
+	t := NewTable(2)
+	t.Add("node", title, "received", "lost", "mean", "sd", "p50", "p99", "p99.9", "max", "MAD")
 	for _, r0 := range vs[0].Result.Topics {
 		if r0.Topic != topic {
 			continue
@@ -113,7 +113,7 @@ func Compare(w io.Writer, title, topic string, vs []Variant) error {
 		for _, v := range vs {
 			for _, x := range v.Result.Topics {
 				if x.Topic == topic && x.Node == r0.Node {
-					t.add(x.Node, v.Name, itoa(x.Received), itoa(x.Lost), micros(x.Mean), micros(x.SD), micros(x.P50), micros(x.P99), micros(x.P999), micros(x.Max), micros(x.MAD))
+					t.Add(x.Node, v.Name, itoa(x.Received), itoa(x.Lost), micros(x.Mean), micros(x.SD), micros(x.P50), micros(x.P99), micros(x.P999), micros(x.Max), micros(x.MAD))
 				}
 			}
 		}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"time"
+
+	"github.com/tagus-ros/tagus"
+	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/bench/record"
+	"github.com/tagus-ros/tagus/internal/bench/topology"
+	"github.com/tagus-ros/tagus/internal/clock"
+	perf "github.com/tagus-ros/tagus/msgs/performance_test_msgs"
+	"github.com/tagus-ros/tagus/rosidl"
+)
+
+// reception is the untyped part of a subscriber.
+type reception struct {
+	lane  *lane
+	index int // among all subscriptions of this process
+	row   *record.Row
+	gids  []graph.GID // of the row's sources
+	touch Touch
+	paths [8]uint64 // messages by path
+	size  uint32
+	first int64 // monotonic nanoseconds of the first and the last message
+	last  int64
+}
+
+// listener is a subscription of the benchmark.
+type listener interface {
+	wait(ctx context.Context, n int) error
+	stats() tagus.SubscriptionStats
+}
+
+type subscriber[T any] struct {
+	*reception
+	sub   *tagus.Subscription[T]
+	parts func(*T) (*perf.PerformanceHeader, []byte)
+}
+
+func newSubscriber[T any, P rosidl.Message[T]](n *tagus.Node, r *reception, spec *topology.Subscriber, private bool, parts func(*T) (*perf.PerformanceHeader, []byte)) (listener, error) {
+	s := &subscriber[T]{reception: r, parts: parts}
+	var opts []tagus.SubscriptionOption
+	if private {
+		opts = append(opts, tagus.WithPrivateCopy())
+	}
+	var err error
+	s.sub, err = tagus.NewSubscription[T, P](n, spec.Topic, spec.QoS, s.receive, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// receive is the callback: its first act ends the latency.
+func (s *subscriber[T]) receive(_ context.Context, m *tagus.Sample[T]) {
+	now := clock.Mono()
+	h, payload := s.parts(m.Msg)
+	sent := int64(h.Stamp.Sec)*1e9 + int64(h.Stamp.Nanosec)
+	number := h.TrackingNumber
+	s.note(now, sent, number, h, m.Info.Publisher, int(m.Info.Path))
+	ok := true
+	switch s.touch {
+	case TouchLine:
+		ok = intactLines(payload, number)
+	case TouchAll:
+		ok = intact(payload, number)
+	}
+	if !ok || int(h.Size) != len(payload) {
+		s.lane.corrupt.Add(1)
+	}
+	s.lane.work.Add(record.Span{Kind: record.Callback, Entity: int32(s.index), Number: number, Start: now, End: clock.Mono()})
+}
+
+func (r *reception) note(now, sent int64, number uint32, h *perf.PerformanceHeader, from graph.GID, path int) {
+	r.lane.tend(now)
+	if r.first == 0 {
+		r.first, r.size = now, h.Size
+	}
+	r.last = now
+	source := r.source(from, h.Frequency)
+	class, lost := r.row.Add(source, number, now-sent)
+	r.paths[path&7]++
+	r.lane.received.Add(1)
+	if class != record.OnTime || lost > 0 {
+		r.lane.track(trackEvent{At: now, Latency: now - sent, Row: r.index, Number: number, Class: class, Lost: lost})
+	}
+	if now-sent > record.SlowNanos {
+		r.lane.look(r.index, source, number, sent, now)
+	}
+}
+
+// source finds which publisher a message is from; there are one or a few.
+func (r *reception) source(from graph.GID, freq float32) int {
+	for i := range r.gids {
+		if r.gids[i] == from {
+			return i
+		}
+	}
+	period := time.Duration(1e9 / float64(max(freq, 1e-6)))
+	r.gids = append(r.gids, from)
+	return r.row.AddSource(period)
+}
+
+func (s *subscriber[T]) wait(ctx context.Context, n int) error {
+	return s.sub.WaitForPublishers(ctx, n)
+}
+
+func (s *subscriber[T]) stats() tagus.SubscriptionStats { return s.sub.Stats() }
