@@ -93,16 +93,26 @@ func (p *Local) join(o *Outlet, in *Inlet) error {
 	if err != nil {
 		return err
 	}
-	// When the reader is done with it, what it returned last is taken back.
-	idle := func() { o.With(lp.Collect) }
+	// When the reader is done with it, what it left and what it returned last is taken
+	// back. The pair is not made again: one of its ends is closed.
+	idle := func() {
+		o.With(func() {
+			lp.Empty()
+			lp.Collect()
+		})
+		in.Forget(o.Endpoint.GID)
+	}
 	f, err := in.AddFeed(lp, o.Endpoint.GID, p.path, idle, nil)
+	if err == ErrClosed {
+		return nil // in is about to be removed
+	}
 	if err != nil {
 		return err
 	}
 	lp.Wire(in.Station().Area(), f.Leaf())
-	if err := o.Attach(lp, History(o.Endpoint.QoS, in.Endpoint.QoS)); err != nil {
-		in.Drop(f)
-		return err
+	if o.Attach(lp, History(o.Endpoint.QoS, in.Endpoint.QoS)) != nil {
+		in.Drop(f) // o was closed and is about to be removed
+		return nil
 	}
 	in.Start(f)
 	p.pairs[localKey{o, in}] = localPair{lp, f}

@@ -195,10 +195,7 @@ func (o *Outlet) Detach(l Link) bool {
 	}
 	if found {
 		l.Empty()
-		var c LinkCounts
-		l.Counts(&c)
-		c.Queued, c.Lent = 0, 0
-		o.gone.add(c)
+		o.retireLocked(l)
 		w := Form(0)
 		if o.kept != nil && !o.closed {
 			w = FormBytes
@@ -214,6 +211,15 @@ func (o *Outlet) Detach(l Link) bool {
 		o.change.Fire()
 	}
 	return found
+}
+
+// retireLocked keeps what l counted. What is still queued or lent is not this outlet's
+// affair any more.
+func (o *Outlet) retireLocked(l Link) {
+	var c LinkCounts
+	l.Counts(&c)
+	c.Queued, c.Lent = 0, 0
+	o.gone.add(c)
 }
 
 // With runs f under the mutex that all methods of the links are called under.
@@ -236,9 +242,7 @@ func (o *Outlet) Close() []Link {
 	links := o.links
 	for _, l := range links {
 		l.End(o.seq)
-		var c LinkCounts
-		l.Counts(&c)
-		o.gone.add(c)
+		o.retireLocked(l)
 	}
 	o.links = nil
 	for i := range o.keptN {
