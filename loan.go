@@ -69,6 +69,7 @@ func (p *Publisher[T]) loan(shape *T) (*Loan[T], error) {
 		l.msg = (*T)(unsafe.Pointer(&slot.Mem()[transport.SlotHeader]))
 		if shape != nil {
 			p.ts.Copy(l.msg, shape)
+			p.addCopied(l.size)
 		} else {
 			p.ts.Default(l.msg)
 		}
@@ -119,7 +120,7 @@ func (l *Loan[T]) Publish() error {
 // seal completes the slot: the encapsulation, and the head of a message of variable
 // size. If what precedes its sequences changed its length, they lie at the wrong
 // place, and the message is encoded into another slot.
-func (l *Loan[T]) seal(s *sending[T]) error {
+func (l *Loan[T]) seal(s *sending) error {
 	p := l.p
 	mem := l.slot.Mem()
 	if p.ts.Flat == 0 {

@@ -3,14 +3,9 @@ package tagus
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
-	"unsafe"
 
-	"github.com/tagus-ros/tagus/cdr"
 	"github.com/tagus-ros/tagus/graph"
-	"github.com/tagus-ros/tagus/internal/arena"
-	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/qos"
 	"github.com/tagus-ros/tagus/rosidl"
@@ -18,30 +13,12 @@ import (
 
 // Publisher sends messages of type T to a topic. It is safe for concurrent use.
 type Publisher[T any] struct {
-	n     *Node
-	ts    *rosidl.TypeSupport[T]
-	out   *transport.Outlet
-	arena *arena.Arena
-
-	mu     sync.Mutex
-	free   []*sending[T] // not in use
-	loans  []*Loan[T]    // not in use
-	values valuePool[T]
+	emitter[T]
+	loans  []*Loan[T] // not in use; under mu
 	closed atomic.Bool
 
-	bytes     atomic.Uint64
-	copied    atomic.Uint64
 	loaned    atomic.Uint64
 	fallbacks atomic.Uint64
-	full      atomic.Uint64
-	refused   atomic.Uint64
-}
-
-// sending is what one publication needs besides its message: kept and used again,
-// so that publishing allocates nothing.
-type sending[T any] struct {
-	msg transport.Message
-	enc cdr.Encoder
 }
 
 // PublisherOption sets something about a [Publisher].
@@ -57,8 +34,8 @@ func NewPublisher[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profi
 	if err != nil {
 		return nil, &EndpointError{"publisher", topic, "new", err}
 	}
-	p := &Publisher[T]{n: n, ts: ts, out: transport.NewOutlet(e), arena: n.d.arena}
-	p.values.init(ts)
+	p := &Publisher[T]{}
+	p.init(n, ts, e)
 	if err := n.d.addOutlet(p.out); err != nil {
 		p.end()
 		return nil, &EndpointError{"publisher", e.Name, "new", err}
@@ -110,114 +87,10 @@ func (p *Publisher[T]) PublishOwned(m *T) error {
 func (p *Publisher[T]) New() *T { return p.values.new() }
 
 func (p *Publisher[T]) publish(m *T, v *transport.Value) error {
-	s := p.take()
-	s.msg.Stamp, s.msg.Source, s.msg.Value = clock.Mono(), clock.Wall(), v
-	err := p.ts.Check(m)
-	if err != nil {
-		p.refused.Add(1)
-	} else {
-		err = p.send(s, m)
-	}
-	if s.msg.Value != nil && v == nil {
-		s.msg.Value.Drop() // the copy that send made
-	}
-	p.give(s)
-	if err != nil {
+	if err := p.emit(m, v); err != nil {
 		return p.fail("publish", err)
 	}
 	return nil
-}
-
-// send brings m into the forms that its readers want and hands it over. A reader
-// that comes meanwhile may want another form; then nothing was accepted yet.
-func (p *Publisher[T]) send(s *sending[T], m *T) error {
-	var full error
-	for {
-		want := p.out.Wants()
-		if want&transport.FormBytes != 0 && s.msg.Slot == nil && full == nil {
-			if full = p.encode(s, m); full != nil {
-				s.msg.NoSlot = true
-			}
-		}
-		if want&transport.FormAny != 0 && s.msg.Slot == nil && s.msg.Value == nil {
-			s.msg.Value = p.values.copy(m)
-			p.addCopied(p.ts.Size(m))
-		}
-		err := p.out.Send(&s.msg)
-		if err == transport.ErrForm {
-			continue
-		}
-		if err == nil && full == nil {
-			return nil
-		}
-		return errors.Join(err, full)
-	}
-}
-
-// encode writes m into a slot.
-func (p *Publisher[T]) encode(s *sending[T], m *T) error {
-	p.out.Collect()
-	size := p.ts.Size(m)
-	slot, err := p.slot(size)
-	if err != nil {
-		return err
-	}
-	mem := slot.Mem()
-	cdr.PutEncapsulation(mem[transport.CDROffset:])
-	s.enc.Reset(mem[transport.SlotHeader:])
-	p.ts.Encode(&s.enc, m)
-	if err := s.enc.Err(); err != nil {
-		slot.Unref()
-		p.refused.Add(1)
-		return err
-	}
-	p.addCopied(size)
-	p.bytes.Add(uint64(size) + cdr.EncapsulationSize)
-	s.msg.Slot, s.msg.Length = slot, size+cdr.EncapsulationSize
-	return nil
-}
-
-// addCopied counts payload bytes that were copied to publish.
-func (p *Publisher[T]) addCopied(n int) {
-	p.copied.Add(uint64(n))
-	p.n.d.copied.Add(uint64(n))
-}
-
-// slot gets memory for a body of size bytes.
-func (p *Publisher[T]) slot(size int) (*arena.Slot, error) {
-	slot, err := p.arena.Get(transport.SlotHeader + size)
-	if err != nil {
-		p.full.Add(1)
-		var full *arena.ErrArenaFull
-		if errors.As(err, &full) {
-			full.Topic = p.out.Endpoint.Name
-		}
-		return nil, err
-	}
-	return slot, nil
-}
-
-func (p *Publisher[T]) take() *sending[T] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		s := p.free[n-1]
-		p.free = p.free[:n-1]
-		return s
-	}
-	return &sending[T]{}
-}
-
-// give ends a publication: its reference to the slot goes, the links have theirs.
-func (p *Publisher[T]) give(s *sending[T]) {
-	if s.msg.Slot != nil {
-		s.msg.Slot.Unref()
-	}
-	s.msg = transport.Message{}
-	s.enc.Reset(nil)
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
 }
 
 // Matched is how many subscriptions are matched and ready to receive.
@@ -276,6 +149,3 @@ func (p *Publisher[T]) end() {
 	p.n.d.intra.RemovePublisher(p.out, left)
 	p.n.d.shm.RemovePublisher(p.out, left)
 }
-
-// pointer is m as the transports carry it.
-func pointer[T any](m *T) unsafe.Pointer { return unsafe.Pointer(m) }
