@@ -162,6 +162,11 @@ func (a *Arena) release(s *Slot) {
 // plain memory.
 func (a *Arena) FD() (ro int, size int64) { return a.back.fd(), a.back.size() }
 
+// Holds says whether address lies in the mapping that View shows, so that a
+// memory fault there can be told from others. On plain memory, which can be
+// written, the answer is always false.
+func (a *Arena) Holds(address uintptr) bool { return a.back.holds(address) }
+
 // Limit returns the bound of the committed bytes, and its name.
 func (a *Arena) Limit() (bytes int64, name string) { return a.limit, a.limitName }
 

@@ -341,8 +341,12 @@ func TestReclaimTakesTheLeastThatIsEnough(t *testing.T) {
 	if s := a.Stats(); s.Reclaims != 1 || s.Committed != 16<<20-2<<20+3<<19 {
 		t.Errorf("%+v", s)
 	}
-	get(t, a, 2<<20).Unref()
-	if s := a.Stats(); s.Reclaims != 2 || s.GivenBackBytes != 2<<20+5<<20 {
+	get(t, a, 2<<20).Unref() // half a MiB is uncommitted, so the slot of 1.5 MiB is enough
+	if s := a.Stats(); s.Reclaims != 2 || s.GivenBackBytes != 2<<20+3<<19 {
+		t.Errorf("%+v", s)
+	}
+	get(t, a, 12<<20).Unref() // no slot is enough; the largest are
+	if s := a.Stats(); s.Reclaims != 4 || s.GivenBackBytes != 2<<20+3<<19+13<<20 {
 		t.Errorf("%+v", s)
 	}
 }

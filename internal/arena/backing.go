@@ -15,6 +15,7 @@ type backing interface {
 	punch(off, n int64) error                // undoes commit
 	at(off int64) (mem, view unsafe.Pointer) // off lies in a committed range
 	fd() int                                 // for peers, -1 if there is none
+	holds(address uintptr) bool              // whether view memory lies there; false if it can be written
 	close() error                            // nothing is accessed any more
 }
 
@@ -34,6 +35,8 @@ func newHeap(size, page int64) *heap {
 func (h *heap) page() int64 { return h.align }
 func (h *heap) size() int64 { return h.total }
 func (h *heap) fd() int     { return -1 }
+
+func (h *heap) holds(uintptr) bool { return false }
 
 func (h *heap) commit(off, n int64) error {
 	b := make([]byte, n+h.align)

@@ -64,6 +64,11 @@ func (b *file) at(off int64) (mem, view unsafe.Pointer) {
 	return unsafe.Pointer(&b.mem[off]), unsafe.Pointer(&b.view[off])
 }
 
+func (b *file) holds(address uintptr) bool {
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(b.view)))
+	return address >= start && address-start < uintptr(len(b.view))
+}
+
 func (b *file) close() error {
 	var errs []error
 	for _, m := range [][]byte{b.mem, b.view} {

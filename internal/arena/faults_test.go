@@ -11,13 +11,15 @@ type faulty struct {
 	*heap
 	room     atomic.Int64 // bytes that can still be committed
 	noPunch  atomic.Bool
-	attempts atomic.Int64
+	onCommit func()
 }
 
 var errNoRoom = errors.New("no space left")
 
 func (f *faulty) commit(off, n int64) error {
-	f.attempts.Add(1)
+	if f.onCommit != nil {
+		f.onCommit()
+	}
 	if f.room.Add(-n) < 0 {
 		f.room.Add(n)
 		return errNoRoom
@@ -60,6 +62,24 @@ func TestSystemOutOfMemory(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	big.Unref()
+}
+
+// A slot that comes back while the system refuses more is good enough.
+func TestReleaseWhileGrowing(t *testing.T) {
+	a, f := newFaulty(t, 1<<20)
+	s := get(t, a, 1<<20)
+	times := 0
+	f.onCommit = func() {
+		if times++; times == 2 { // the last attempt: there was nothing to give back
+			s.Unref()
+			f.noPunch.Store(true)
+		}
+	}
+	again := get(t, a, 1<<20)
+	if again != s || a.Stats().Failures != 0 {
+		t.Errorf("another slot, or a failure: %+v", a.Stats())
+	}
+	again.Unref()
 }
 
 func TestSystemTakesNothingBack(t *testing.T) {

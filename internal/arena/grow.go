@@ -14,7 +14,7 @@ func (a *Arena) grow(c *class, n int) (*Slot, error) {
 	}
 	a.reclaimMu.Lock()
 	for s, err = a.attempt(c, n); err != nil; s, err = a.attempt(c, n) {
-		if full := (*ErrArenaFull)(nil); !errors.As(err, &full) || !a.reclaim(c.bytes) {
+		if full := (*ErrArenaFull)(nil); !errors.As(err, &full) || !a.reclaim(a.short(c.bytes)) {
 			break
 		}
 	}
@@ -28,6 +28,17 @@ func (a *Arena) grow(c *class, n int) (*Slot, error) {
 	}
 	a.failures.Add(1)
 	return nil, err
+}
+
+// short returns how many bytes must be given back so that bytes more fit under
+// the limit; if they do fit, something else stands in the way, and it is all of them.
+func (a *Arena) short(bytes int64) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if over := a.committed + bytes - a.limit; over > 0 {
+		return over
+	}
+	return bytes
 }
 
 // attempt reserves and commits a chunk without giving anything back.

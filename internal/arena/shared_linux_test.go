@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/tagus-ros/tagus/internal/memfd"
 	"golang.org/x/sys/unix"
@@ -47,8 +48,15 @@ func TestViewCannotBeWritten(t *testing.T) {
 	defer s.Unref()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if recover() == nil {
-			t.Error("no memory fault")
+		fault, ok := recover().(interface{ Addr() uintptr })
+		if !ok {
+			t.Fatal("no memory fault")
+		}
+		if !a.Holds(fault.Addr()) {
+			t.Errorf("the fault at %#x is not known as the arena's", fault.Addr())
+		}
+		if here := uintptr(unsafe.Pointer(unsafe.SliceData(s.Mem()))); a.Holds(here) || a.Holds(0) || a.Holds(^uintptr(0)) {
+			t.Errorf("other addresses are taken for the arena's")
 		}
 	}()
 	s.View()[17] = 1
