@@ -13,16 +13,16 @@ var pattern = func() (p [patternBytes + 256]byte) {
 	return p
 }()
 
-// fill writes every byte of a payload.
-func fill(b []byte, number uint32) {
+// Fill writes every byte of the payload of message number.
+func Fill(b []byte, number uint32) {
 	chunk := pattern[number%256:][:patternBytes]
 	for len(b) > 0 {
 		b = b[copy(b, chunk):]
 	}
 }
 
-// intact reads every byte of a payload and reports whether it is the one that fill wrote.
-func intact(b []byte, number uint32) bool {
+// Intact reads every byte of a payload and reports whether it is the one that Fill wrote for number.
+func Intact(b []byte, number uint32) bool {
 	chunk := pattern[number%256:][:patternBytes]
 	for len(b) >= patternBytes {
 		if !bytes.Equal(b[:patternBytes], chunk) {

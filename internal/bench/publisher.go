@@ -117,7 +117,7 @@ func (p *publisher[T]) loanShape() *T {
 // write fills m and stamps it last. The stamp is the monotonic clock, which all processes of a host share.
 func (p *publisher[T]) write(m *T) int64 {
 	h, payload := p.parts(m)
-	fill(payload, p.number)
+	Fill(payload, p.number)
 	h.TrackingNumber, h.Frequency, h.Size = p.number, p.freq, uint32(len(payload))
 	now := clock.Mono()
 	h.Stamp.Sec, h.Stamp.Nanosec = int32(now/1e9), uint32(now%1e9)

@@ -64,7 +64,7 @@ func (s *subscriber[T]) receive(_ context.Context, m *tagus.Sample[T]) {
 	case TouchLine:
 		ok = intactLines(payload, number)
 	case TouchAll:
-		ok = intact(payload, number)
+		ok = Intact(payload, number)
 	}
 	if !ok || int(h.Size) != len(payload) {
 		s.lane.corrupt.Add(1)
