@@ -53,12 +53,13 @@ func (e *Executor) Do(fn func()) {
 	c.queue = append(c.queue, fn)
 	c.some.Store(true)
 	spinning := c.spinning
-	c.mu.Unlock()
 	if spinning {
-		e.area.Poke()
-		return
+		e.area.Poke() // under the lock: Spin does not return meanwhile, and the memory stays mapped
 	}
-	e.standIn()
+	c.mu.Unlock()
+	if !spinning {
+		e.standIn()
+	}
 }
 
 // Call is Do, and returns when fn has returned. From outside it waits for the callback that is running.

@@ -9,8 +9,8 @@
 // call.go brings work of other goroutines onto the thread, timer.go keeps rates, yield.go gets along with the runtime's
 // scheduler, thread_*.go is about the thread.
 //
-// It knows nothing of topics, transports and messages and must not import anything of this module but internal/wake and
-// internal/clock.
+// It knows nothing of topics, transports and messages and must not import anything of this module but internal/wake,
+// internal/futex and internal/clock.
 package exec
 
 import (
@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tagus-ros/tagus/internal/futex"
 	"github.com/tagus-ros/tagus/internal/wake"
 )
 
@@ -67,6 +68,7 @@ type Executor struct {
 
 	calls   calls
 	sources sources
+	cancel  futex.Canceler // of Spin
 
 	// What follows belongs to the owner.
 

@@ -22,11 +22,9 @@ func (e *Executor) Spin(ctx context.Context) error {
 		return err
 	}
 	defer th.restore()
-	if ctx.Done() != nil {
-		// Wakes the thread; that ctx ended is seen by the loop itself.
-		stop := context.AfterFunc(ctx, e.area.Poke)
-		defer stop()
-	}
+	// The end of ctx wakes the thread; what it means is seen by the loop itself.
+	e.cancel.Begin(ctx, e.area.Poke)
+	defer e.cancel.Release()
 	e.loop(ctx)
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 // The zero value is ready for use.
 type Canceler struct {
 	mu      sync.Mutex
-	watches []*watch
+	watches []*Watch
 }
 
-// watch is a registration with one context.
-type watch struct {
+// Watch is a registration with one context.
+type Watch struct {
 	c     *Canceler
 	done  <-chan struct{} // tells contexts apart: unlike a context, a channel can always be compared
 	wake  func()
@@ -25,7 +25,7 @@ type watch struct {
 // Begin arranges for wake to be called soon after ctx has ended, unless End came first. Wake must be the same function in
 // all calls; it runs in a goroutine of its own and must not use the Canceler. The caller must check ctx once more between
 // Begin and falling asleep, as the call may come at any time after Begin. Begin returns nil if ctx never ends.
-func (c *Canceler) Begin(ctx context.Context, wake func()) *watch {
+func (c *Canceler) Begin(ctx context.Context, wake func()) *Watch {
 	done := ctx.Done()
 	if done == nil {
 		return nil
@@ -42,7 +42,7 @@ func (c *Canceler) Begin(ctx context.Context, wake func()) *watch {
 			free = i
 		}
 	}
-	w := &watch{c: c, done: done, wake: wake, users: 1}
+	w := &Watch{c: c, done: done, wake: wake, users: 1}
 	if free >= 0 {
 		c.watches[free].drop()
 		c.watches[free] = w
@@ -54,7 +54,7 @@ func (c *Canceler) Begin(ctx context.Context, wake func()) *watch {
 }
 
 // End says that the sleep for which Begin was called is over. Nil is allowed.
-func (w *watch) End() {
+func (w *Watch) End() {
 	if w == nil {
 		return
 	}
@@ -76,13 +76,13 @@ func (c *Canceler) Release() {
 }
 
 // drop ends the registration; the lock is held.
-func (w *watch) drop() {
+func (w *Watch) drop() {
 	w.stop()
 	w.wake = nil
 }
 
 // fire wakes under the lock, so that drop ends it for certain.
-func (w *watch) fire() {
+func (w *Watch) fire() {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
 	if w.wake != nil {

@@ -18,6 +18,7 @@ type table struct {
 type bucket struct {
 	mu          sync.Mutex
 	first, last *sleeper
+	free        *sleeper // by next
 }
 
 type sleeper struct {
@@ -26,8 +27,6 @@ type sleeper struct {
 	timer      *time.Timer   // nil until the first deadline
 	next, prev *sleeper
 }
-
-var sleepers = sync.Pool{New: func() any { return &sleeper{wake: make(chan struct{}, 1)} }}
 
 func (t *table) bucket(addr *atomic.Uint32) *bucket {
 	h := uint64(uintptr(unsafe.Pointer(addr))) >> 2 * 0x9e3779b97f4a7c15
@@ -42,9 +41,7 @@ func (t *table) wait(addr *atomic.Uint32, val uint32, deadline int64) Result {
 		b.mu.Unlock()
 		return Changed
 	}
-	s := sleepers.Get().(*sleeper)
-	s.addr = addr
-	b.push(s)
+	s := b.push(addr)
 	b.mu.Unlock()
 
 	var expired <-chan time.Time
@@ -74,7 +71,9 @@ func (t *table) wait(addr *atomic.Uint32, val uint32, deadline int64) Result {
 	if deadline >= 0 {
 		s.timer.Stop()
 	}
-	sleepers.Put(s)
+	b.mu.Lock()
+	s.next, b.free = b.free, s
+	b.mu.Unlock()
 	return r
 }
 
@@ -95,14 +94,21 @@ func (t *table) wakeUp(addr *atomic.Uint32, n int) int {
 	return woken
 }
 
-func (b *bucket) push(s *sleeper) {
-	s.prev, s.next = b.last, nil
+func (b *bucket) push(addr *atomic.Uint32) *sleeper {
+	s := b.free
+	if s == nil {
+		s = &sleeper{wake: make(chan struct{}, 1)}
+	} else {
+		b.free = s.next
+	}
+	s.addr, s.prev, s.next = addr, b.last, nil
 	if b.last == nil {
 		b.first = s
 	} else {
 		b.last.next = s
 	}
 	b.last = s
+	return s
 }
 
 func (b *bucket) remove(s *sleeper) {

@@ -22,6 +22,7 @@
 package wake
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"sync/atomic"
@@ -57,19 +58,21 @@ type header struct {
 	poked    atomic.Uint32
 }
 
-// Area is one process's view of an area. The owner is the one thread that calls Wait, Spin, Ready and Take; everybody may
-// call Signal and Poke.
+// Area is one process's view of an area. The owner is the one thread, or one goroutine at a time, that calls Wait, WaitContext, Spin
+// and Take; everybody may call Signal, Poke and Ready.
 type Area struct {
 	head    *header
 	summary []atomic.Uint64
 	leaves  []atomic.Uint64
 
 	sleeps uint64 // of the owner
+	cancel futex.Canceler
+	poke   func() // a.Poke, made once
 }
 
 // NewArea makes a view of mem, which must be at least AreaSize(summaryWords) bytes long and start at a multiple of 64. The
-// contents are taken as they are: fresh memory must be zero. The area keeps mem in use; whoever unmaps it must have ended
-// all use of the area before.
+// contents are taken as they are: fresh memory must be zero. Whoever unmaps mem must have
+// called Release and ended all other use of the area before.
 func NewArea(mem []byte, summaryWords int) (*Area, error) {
 	if summaryWords < 1 || summaryWords > MaxSummaryWords {
 		return nil, fmt.Errorf("wake: area with %d summary words: want 1 to %d", summaryWords, MaxSummaryWords)
@@ -81,12 +84,14 @@ func NewArea(mem []byte, summaryWords int) (*Area, error) {
 	if uintptr(base)%line != 0 {
 		return nil, fmt.Errorf("wake: area at address %#x: want a multiple of %d", uintptr(base), line)
 	}
-	return &Area{
+	a := &Area{
 		head:    (*header)(base),
 		summary: unsafe.Slice((*atomic.Uint64)(unsafe.Add(base, line)), summaryWords),
 		leaves: unsafe.Slice((*atomic.Uint64)(unsafe.Add(base, line+summarySize(summaryWords))),
 			summaryWords*wordBits),
-	}, nil
+	}
+	a.poke = a.Poke
+	return a, nil
 }
 
 // NewHeapArea makes an area in fresh heap memory, for use within one process.
@@ -135,13 +140,15 @@ func (a *Area) raise() {
 }
 
 // Ready reports whether something was signalled or poked since the last Take.
-func (a *Area) Ready() bool {
+func (a *Area) Ready() bool { return a.signalled() || a.head.poked.Load() != 0 }
+
+func (a *Area) signalled() bool {
 	for i := range a.summary {
 		if a.summary[i].Load() != 0 {
 			return true
 		}
 	}
-	return a.head.poked.Load() != 0
+	return false
 }
 
 // Wait sleeps until something is there (true; at once if so already) or the clock reaches deadline ([clock.Mono],
@@ -172,6 +179,39 @@ func (a *Area) Wait(deadline int64) bool {
 		// A wake-up without cause, or a signaller between its bits and its word whose bits were taken already.
 	}
 }
+
+// WaitContext is Wait with a context: nil says that something is there, an error that ctx has ended, and which way. If ctx has a
+// deadline, that is kept as exactly as Wait keeps it. Calls with the same context over and over allocate nothing; the first
+// one with a context that can end allocates a registration, which lasts until Release. The end of a context pokes the area,
+// so that a later wait may return at once for nothing.
+func (a *Area) WaitContext(ctx context.Context) error {
+	if a.Ready() {
+		return nil
+	}
+	deadline := int64(-1)
+	if t, ok := ctx.Deadline(); ok {
+		deadline = clock.MonoOf(t)
+	}
+	watch := a.cancel.Begin(ctx, a.poke)
+	defer watch.End()
+	for {
+		if a.signalled() {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if a.head.poked.Load() != 0 {
+			return nil
+		}
+		if !a.Wait(deadline) {
+			return context.DeadlineExceeded // ctx may be a moment late to say so
+		}
+	}
+}
+
+// Release ends the view's use of the memory, except by calls that are running: contexts given to WaitContext are forgotten.
+func (a *Area) Release() { a.cancel.Release() }
 
 // Spin looks for a signal without sleeping, until something is there (true) or the clock reaches until. While it looks,
 // signals need no system call.
