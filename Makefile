@@ -1,30 +1,22 @@
 # make demo   builds the tagus command and runs its demonstration
 # make test   installs what the tests need and runs them
 #
-# The rest: build bench pingpong race invariants fuzz soak lint cross deps clean
+# The rest: build bench pingpong race invariants fuzz soak lint cross clean
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-NPM_PACKAGES := @foxglove/rosmsg2-serialization@3.1.0 @foxglove/rosmsg@5.0.5 @foxglove/rosmsg-msgs-common@3.2.3
-PIP_PACKAGES := rosbags==0.11.9
 
 # Packages whose tests the race detector cannot bear: they share mapped memory between processes or threads, which it does not see, and
-# report heap data that is ordered by mapped words only. Nothing else may be left out.
+# report heap data that is ordered by mapped words only. Nothing else may be left out. Alternatives are separated by |.
 RACE_SKIP := internal/shm
 
-DURATION ?= 20
 FUZZTIME ?= 20s
 SOAKTIME ?= 10m
 GO ?= go
-CACHE := $(CURDIR)/.cache
 
 # No C anywhere.
 export CGO_ENABLED := 0
 
-# Independent implementations that the tests compare with. Tests that need one skip without it.
-export TAGUS_TEST_NODE_MODULES := $(CACHE)/npm/node_modules
-export TAGUS_TEST_PYTHON := $(CACHE)/python/bin/python
-
-.PHONY: demo build test deps race invariants bench pingpong fuzz soak lint fmt vet staticcheck cross clean
+.PHONY: demo build test race invariants bench pingpong fuzz soak lint fmt vet staticcheck cross clean
 .DEFAULT_GOAL := build
 
 demo: build
@@ -33,32 +25,13 @@ demo: build
 build:
 	$(GO) build -trimpath -o bin/ ./cmd/tagus
 
-test: deps
+# The tests that compare with independent implementations install those themselves, into .cache (package internal/peers).
+test:
 	$(GO) test $(TESTFLAGS) ./...
-
-deps: $(CACHE)/npm/installed $(CACHE)/python/installed
-
-$(CACHE)/npm/installed: Makefile
-	@mkdir -p $(@D)
-	@if command -v npm >/dev/null; then \
-		echo "npm install $(NPM_PACKAGES)"; \
-		npm install --prefix $(@D) --no-audit --no-fund --no-update-notifier --loglevel=error $(NPM_PACKAGES) && touch $@; \
-	else \
-		echo "npm is not installed: tests against JavaScript implementations are skipped"; \
-	fi
-
-$(CACHE)/python/installed: Makefile
-	@mkdir -p $(@D)
-	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \
-		echo "pip install $(PIP_PACKAGES)"; \
-		python3 -m venv $(@D) && $(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_PACKAGES) && touch $@; \
-	else \
-		echo "python3 with venv is not installed: tests against Python implementations are skipped"; \
-	fi
 
 # The race detector is the one thing here that needs a C compiler; nothing that is built for use has it in.
 race:
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -v -E '^github.com/tagus-ros/tagus/($(RACE_SKIP))(/|$$)')
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -v -E '^github.com/tagus-ros/tagus/($(RACE_SKIP))$$')
 
 invariants:
 	$(GO) test -tags invariants $(TESTFLAGS) . ./graph/... ./internal/...
@@ -100,4 +73,4 @@ cross:
 	GOOS=windows GOARCH=amd64 $(GO) build ./... && GOOS=windows GOARCH=amd64 $(GO) vet ./...
 
 clean:
-	rm -rf bin $(CACHE)
+	rm -rf bin .cache

@@ -25,7 +25,7 @@ var levels = map[string]int{
 
 	"action": 5, "lifecycle": 5, "component": 5, "bag/record": 5, "foxglove/bridge": 5, "dashboard": 5,
 
-	"cmd/": 6, "rosidl/gen/cmd/": 6, "internal/bench": 6, "internal/bench/": 6, "internal/repo": 6, "examples": 6, "examples/": 6, "tagustest": 6, "tagustest/": 6,
+	"cmd/": 6, "rosidl/gen/cmd/": 6, "internal/bench": 6, "internal/bench/": 6, "internal/repo": 6, "internal/peers": 6, "examples": 6, "examples/": 6, "tagustest": 6, "tagustest/": 6,
 	"interop": 6, "interop/": 6,
 }
 
