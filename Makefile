@@ -13,6 +13,9 @@ FUZZTIME ?= 20s
 SOAKTIME ?= 10m
 GO ?= go
 
+# A test that hangs says so before the patience of whoever waits for it ends.
+TESTFLAGS ?= -timeout 5m
+
 # No C anywhere.
 export CGO_ENABLED := 0
 
