@@ -19,7 +19,7 @@ var levels = map[string]int{
 	"internal/transport": 2, "internal/transport/": 2, "internal/intra": 2, "internal/shm": 2, "internal/shm/": 2, "internal/match": 2,
 	"zenoh": 2, "zenoh/": 2, "bag": 2, "foxglove": 2,
 
-	"internal/rmwzenoh": 3, "internal/exec": 3,
+	"internal/rmwzenoh": 3, "internal/exec": 3, "internal/transport/conformance": 3, // only tests import the suite
 
 	".": 4,
 
