@@ -2,6 +2,7 @@ package folder
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -79,52 +80,67 @@ func (f *Folder) openAlive(d *dir, id graph.ID) (int, error) {
 		if held {
 			return fd, nil
 		}
-		again, err := f.reap(d, fd, id)
+		err = f.reap(d, fd, id)
 		unix.Close(fd)
-		switch {
-		case err != nil:
+		if err != errReplaced {
 			return -1, err
-		case !again:
-			return -1, ErrDead
-		case try == readTries:
+		}
+		if try == readTries {
 			return -1, &CorruptError{Path: pathOf(f.path, id), What: "changes its identity all the time"}
 		}
 	}
 }
 
-// reap removes what the owner of the unlocked file fd has left. If its name
-// leads to another file by now (the owner lives and has remade it), nothing is
-// removed and again is true.
+// errReplaced says that a name leads to another file than before.
+var errReplaced = errors.New("replaced")
+
+// reap removes what the owner of the unlocked file fd has left and returns
+// ErrDead. It removes nothing if the name leads to another file by now
+// (errReplaced: the owner lives and has remade it) or nowhere (ErrGone:
+// somebody else has reaped or removed it).
 //
 // An owner gives up an old file only after the name leads to the new one, so
 // the tested file cannot come back under the name between this comparison and
 // the unlinking: whoever finds it unlocked and still named finds it dead.
-func (f *Folder) reap(d *dir, fd int, id graph.ID) (again bool, err error) {
+func (f *Folder) reap(d *dir, fd int, id graph.ID) error {
+	path := pathOf(f.path, id)
 	st, err := fstat(fd)
 	if err != nil {
-		return false, systemError("check", pathOf(f.path, id), -1, 0, err)
+		return systemError("check", path, -1, 0, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		m := fileMode(&st)
-		return false, &CorruptError{Path: pathOf(f.path, id), What: "is not a file but a " + kindOf(m)}
+		return &CorruptError{Path: path, What: "is not a file but a " + kindOf(m)}
+	}
+	if ours, err := looksOurs(fd); err != nil || !ours {
+		// Somebody's file that happens to have such a name is not removed.
+		return &CorruptError{Path: path, What: "is no announcement, and nobody holds it; if it is a leftover, remove it"}
 	}
 	now, err := lstatat(d.fd, fileOf(id))
-	if err == unix.ENOENT {
-		return false, nil // another one has reaped it
-	}
-	if err != nil {
-		return false, systemError("check", pathOf(f.path, id), -1, 0, err)
-	}
-	if now.Dev != st.Dev || now.Ino != st.Ino {
-		return true, nil
+	switch {
+	case err == unix.ENOENT:
+		return ErrGone
+	case err != nil:
+		return systemError("check", path, -1, 0, err)
+	case now.Dev != st.Dev || now.Ino != st.Ino:
+		return errReplaced
 	}
 	if err := unlinkat(d.fd, sockOf(id)); err != nil {
-		return false, systemError("remove", pathOf(f.path, id)+sockSuffix, -1, 0, err)
+		return systemError("remove", path+sockSuffix, -1, 0, err)
 	}
 	if err := unlinkat(d.fd, fileOf(id)); err != nil {
-		return false, systemError("remove", pathOf(f.path, id), -1, 0, err)
+		return systemError("remove", path, -1, 0, err)
 	}
-	return false, nil
+	return ErrDead
+}
+
+// looksOurs tells whether a file may be what is left of an announcement: one
+// of its headers starts like one, or there is nothing in it.
+func looksOurs(fd int) (bool, error) {
+	var raw [bodyStart]byte
+	n, err := pread(fd, raw[:], 0)
+	le := binary.LittleEndian
+	return n == 0 || le.Uint32(raw[:]) == fileMagic || le.Uint32(raw[headerSize:]) == fileMagic, err
 }
 
 // readCopies returns the newest valid copy. See docs/shm-protocol.md for why
