@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tagus-ros/tagus/internal/exec"
+	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/internal/wake"
 )
 
@@ -134,7 +135,7 @@ type station struct {
 	entry exec.Entry
 }
 
-func (s *station) Attach(src exec.Source) (int, error) { return s.e.ex.Attach(src) }
+func (s *station) Attach(src transport.Poller) (int, error) { return s.e.ex.Attach(src) }
 func (s *station) Detach(leaf int)                     { s.e.ex.Detach(leaf) }
 func (s *station) Area() *wake.Area                    { return s.e.area }
 func (s *station) Offset() uint64                      { return s.e.offset }

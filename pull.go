@@ -7,6 +7,7 @@ import (
 
 	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/internal/exec"
+	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/internal/wake"
 	"github.com/tagus-ros/tagus/qos"
 	"github.com/tagus-ros/tagus/rosidl"
@@ -35,11 +36,11 @@ type pullStation struct {
 	visit  func(leaf int)
 
 	mu      sync.Mutex
-	sources []exec.Source // by leaf
+	sources []transport.Poller // by leaf
 	free    []int
 }
 
-func (s *pullStation) Attach(src exec.Source) (int, error) {
+func (s *pullStation) Attach(src transport.Poller) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {
@@ -72,7 +73,7 @@ func (s *pullStation) Ready()            {}
 // poll looks at the source behind a leaf.
 func (s *pullStation) poll(leaf int) {
 	s.mu.Lock()
-	var src exec.Source
+	var src transport.Poller
 	if leaf < len(s.sources) {
 		src = s.sources[leaf]
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/tagus-ros/tagus/graph"
-	"github.com/tagus-ros/tagus/internal/exec"
 	"github.com/tagus-ros/tagus/internal/wake"
 	"github.com/tagus-ros/tagus/qos"
 )
@@ -17,7 +16,7 @@ type station struct {
 	ready int // calls of Ready
 
 	mu      sync.Mutex
-	sources []exec.Source
+	sources []Poller
 }
 
 func newStation(t testing.TB) *station {
@@ -28,7 +27,7 @@ func newStation(t testing.TB) *station {
 	return &station{area: a}
 }
 
-func (s *station) Attach(src exec.Source) (int, error) {
+func (s *station) Attach(src Poller) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sources = append(s.sources, src)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/clock"
-	"github.com/tagus-ros/tagus/internal/exec"
 	"github.com/tagus-ros/tagus/internal/wake"
 	"github.com/tagus-ros/tagus/qos"
 )
@@ -34,11 +33,14 @@ type Source interface {
 	Return(index uint64)
 }
 
+// Poller is what a leaf stands for: something that looks what has come in.
+type Poller interface{ Poll() }
+
 // Station is where an Inlet is woken: an executor, or a pull subscription's
 // own place to sleep.
 type Station interface {
-	// Attach reserves a leaf for s; its bit makes s.Poll run.
-	Attach(s exec.Source) (leaf int, err error)
+	// Attach reserves a leaf for p; its bit makes p.Poll run.
+	Attach(p Poller) (leaf int, err error)
 	Detach(leaf int)
 	// Area is what publishers signal, and Offset where it lies in the
 	// process's inbox, for those in other processes.
