@@ -232,24 +232,39 @@ func (d *Decoder) WString(p *string, bound int) {
 		return
 	}
 	units := d.next(2, 2*n)
+	size := 0 // of the text in UTF-8
+	for i := 0; i < len(units); {
+		r, used := d.rune(units[i:])
+		size += utf8.RuneLen(r)
+		i += used
+	}
 	var small [256]byte
 	text := small[:0]
-	for i := 0; i < len(units); i += 2 {
-		r := d.unit(units[i:])
-		if utf16.IsSurrogate(r) {
-			second := rune(utf8.RuneError)
-			if i+2 < len(units) {
-				second = d.unit(units[i+2:])
-			}
-			if r = utf16.DecodeRune(r, second); r != utf8.RuneError {
-				i += 2
-			}
-		}
+	if size > len(small) {
+		text = make([]byte, 0, size)
+	}
+	for i := 0; i < len(units); {
+		r, used := d.rune(units[i:])
 		text = utf8.AppendRune(text, r)
+		i += used
 	}
 	if *p != string(text) {
 		*p = d.intern(text)
 	}
+}
+
+// rune reads a character from UTF-16 and tells how many bytes it took.
+func (d *Decoder) rune(units []byte) (r rune, used int) {
+	r = d.unit(units)
+	if !utf16.IsSurrogate(r) {
+		return r, 2
+	}
+	if len(units) >= 4 {
+		if r := utf16.DecodeRune(r, d.unit(units[2:])); r != utf8.RuneError {
+			return r, 4
+		}
+	}
+	return utf8.RuneError, 2
 }
 
 func (d *Decoder) unit(b []byte) rune {

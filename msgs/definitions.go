@@ -9,7 +9,8 @@ import "embed"
 
 //go:generate go run ../rosidl/gen/cmd/tagus-gen -out . -registry all_test.go .
 
-// Definitions holds <package>/msg/<Name>.msg for every message.
+// Definitions holds <package>/msg/<Name>.msg for every message, and likewise srv
+// and action.
 //
-//go:embed */msg/*.msg
+//go:embed */msg/*.msg */srv/*.srv */action/*.action
 var Definitions embed.FS

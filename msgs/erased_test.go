@@ -41,6 +41,8 @@ type erased[T any] struct{ ts *rosidl.TypeSupport[T] }
 
 func erase[T any, P rosidl.Message[T]]() message { return erased[T]{rosidl.Of[T, P]()} }
 
+func eraseSupport[T any](ts *rosidl.TypeSupport[T]) message { return erased[T]{ts} }
+
 func (e erased[T]) name() string                         { return e.ts.Name }
 func (e erased[T]) hash() string                         { return e.ts.Hash }
 func (e erased[T]) flat() int                            { return e.ts.Flat }
@@ -148,6 +150,10 @@ func (r *random) bytes(b []byte) {
 func (r *random) element(set *rosidl.Set, t rosidl.FieldType, v reflect.Value) {
 	switch t.ID {
 	case rosidl.Nested:
+		if v.Kind() == reflect.Array { // a goal id in a message of rosidl
+			r.bytes(v.Slice(0, v.Len()).Bytes())
+			return
+		}
 		r.structure(set, set.Struct(t.NestedName), v)
 	case rosidl.Bool:
 		v.SetBool(r.IntN(2) == 1)

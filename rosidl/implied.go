@@ -15,6 +15,21 @@ func (i *Interface) implied() []*Struct {
 	return nil
 }
 
+// GoTypes lists the types of the interface that programs handle as values: its
+// parts, and for actions what clients and servers exchange.
+func (i *Interface) GoTypes() []string {
+	var names []string
+	for _, part := range i.Parts {
+		names = append(names, part.Name)
+	}
+	if i.Kind == KindAction {
+		for _, suffix := range []string{"_SendGoal_Request", "_SendGoal_Response", "_GetResult_Request", "_GetResult_Response", "_FeedbackMessage"} {
+			names = append(names, i.FullName()+suffix)
+		}
+	}
+	return names
+}
+
 // impliedStruct makes a struct of fields written as in a definition.
 func impliedStruct(name, file string, fields ...string) *Struct {
 	st, err := parseText(file, name, strings.Join(fields, "\n"), 1)

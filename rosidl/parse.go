@@ -334,3 +334,7 @@ func parseCapacity(s string) (int, error) {
 	}
 	return int(n), nil
 }
+
+// ParseStruct reads the text of one message whose full name is known, without
+// what it refers to.
+func ParseStruct(name, text string) (*Struct, error) { return parseText(name, name, text, 1) }

@@ -51,7 +51,8 @@ const cache = new Map();
 function load(type, text) {
   let c = cache.get(type);
   if (!c) {
-    const definitions = parse(text, { ros2: true });
+    // Parts of services and actions are passed as messages.
+    const definitions = parse(text.replace(/\b(\w+)\/(srv|action)\/(\w+)/g, "$1/$3"), { ros2: true });
     const top = definitions[0];
     c = { definitions, top, reader: new MessageReader(definitions), writer: new MessageWriter(definitions) };
     cache.set(type, c);

@@ -3,6 +3,7 @@ one a line: the value encoded in both byte orders (hex), the payload decoded, an
 the type hash."""
 
 import json
+import re
 import struct
 import sys
 
@@ -81,6 +82,7 @@ def show(store, kind, value):
     return [show(store, arg[0], v) for v in value]
 
 
+PART = re.compile(r"\b(\w+)/(srv|action)/(\w+)")
 stores = {}
 
 
@@ -95,8 +97,8 @@ def load(name, text):
 
 for line in sys.stdin:
     case = json.loads(line)
-    name = case["type"]
-    store = load(name, case["definition"])
+    name = PART.sub(r"\1/msg/\3", case["type"])
+    store = load(name, PART.sub(r"\1/msg/\3", case["definition"]))
     top = next(k for k in store.fielddefs if k == name)
     kind = (type("Node", (), {"name": "NAME"}), top)
     value = build(store, kind, case["value"])

@@ -17,6 +17,10 @@ type writer struct {
 	body    bytes.Buffer
 	imports map[string]string // import path by name used in the file
 	err     error
+
+	// schemaOnly are the types of this file without Go type, by full name: the part
+	// of their variable's name after "schema".
+	schemaOnly map[string]string
 }
 
 func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.body, format+"\n", args...) }
@@ -26,8 +30,13 @@ func (g *generator) file(i *rosidl.Interface) ([]byte, error) {
 	w := &writer{g: g, pkg: i.Package, imports: map[string]string{}}
 	w.std("cdr", "github.com/tagus-ros/tagus/cdr")
 	w.std("rosidl", "github.com/tagus-ros/tagus/rosidl")
-	for _, st := range g.structsOf(i) {
-		w.message(st)
+	switch i.Kind {
+	case rosidl.KindService:
+		w.service(i)
+	case rosidl.KindAction:
+		w.action(i)
+	default:
+		w.message(i.Parts[0])
 	}
 	return w.finish(fmt.Sprintf("from %s.%s", i.FullName(), i.Kind.Folder()), i.Package)
 }
@@ -37,8 +46,14 @@ func (g *generator) registry(interfaces []*rosidl.Interface) ([]byte, error) {
 	w := &writer{g: g, imports: map[string]string{}}
 	w.p("var allTypes = []message{")
 	for _, i := range interfaces {
-		for _, st := range g.structsOf(i) {
+		for _, st := range i.Parts {
 			w.p("erase[%s](),", w.typ(st.Name))
+		}
+		if i.Kind == rosidl.KindAction {
+			action := w.typ(i.FullName()) + "{}.ROSAction()"
+			for _, part := range []string{"SendGoal.Request", "SendGoal.Response", "GetResult.Request", "GetResult.Response", "FeedbackMessage"} {
+				w.p("eraseSupport(%s.%s),", action, part)
+			}
 		}
 	}
 	w.p("}")
@@ -110,24 +125,44 @@ func (w *writer) fail(err error) {
 
 // message writes all that belongs to one struct.
 func (w *writer) message(st *rosidl.Struct) {
-	m := &message{writer: w, st: st, name: w.g.goNames[st.Name], l: w.g.layoutOf(st)}
-	if err := m.nameFields(); err != nil {
-		w.fail(err)
-		return
-	}
-	desc, err := w.g.set.Describe(st.Name)
-	if err != nil {
-		w.fail(err)
+	m := w.newMessage(st, nil)
+	if m == nil {
 		return
 	}
 	m.constants()
 	m.structure()
-	m.support(desc.Hash())
-	m.schema()
+	m.functions()
+}
+
+// newMessage prepares to write a struct. goNames are for fields whose Go name
+// does not follow from the ROS name.
+func (w *writer) newMessage(st *rosidl.Struct, goNames map[string]string) *message {
+	m := &message{writer: w, st: st, name: w.g.goNames[st.Name], l: w.g.layoutOf(st)}
+	if err := m.nameFields(goNames); err != nil {
+		w.fail(err)
+		return nil
+	}
+	return m
+}
+
+// functions writes the type support and everything behind it.
+func (m *message) functions() {
+	m.support(m.hash(m.st.Name))
+	m.schema(m.g.set.Struct(m.st.Name))
 	m.sizes()
 	m.encoders()
 	m.decoders()
 	m.values()
+}
+
+// hash is the type hash of any type of the set.
+func (w *writer) hash(name string) string {
+	desc, err := w.g.set.Describe(name)
+	if err != nil {
+		w.fail(err)
+		return ""
+	}
+	return desc.Hash()
 }
 
 // message is the struct being written.
@@ -147,11 +182,14 @@ type field struct {
 	nested *layout // of a nested message
 }
 
-func (m *message) nameFields() error {
+func (m *message) nameFields(goNames map[string]string) error {
 	taken := names{"ROSType": "a method that every message has"}
 	for i := range m.st.Fields {
 		f := &m.st.Fields[i]
-		name := fieldGoName(f.Name)
+		name := goNames[f.Name]
+		if name == "" {
+			name = fieldGoName(f.Name)
+		}
 		if old, ok := taken.claim(name, "the field "+f.Name); !ok {
 			return &rosidl.ParseError{File: m.st.File, Line: f.Line, Text: f.Name,
 				What: fmt.Sprintf("the Go name %s is that of %s too", name, old)}
@@ -200,9 +238,9 @@ func (f *field) textBound() int {
 }
 
 // comment writes lines of a definition's comment.
-func (m *message) comment(text, indent string) {
+func (w *writer) comment(text, indent string) {
 	for _, line := range strings.Split(text, "\n") {
-		m.p("%s", strings.TrimRight(indent+"// "+line, " "))
+		w.p("%s", strings.TrimRight(indent+"// "+line, " "))
 	}
 }
 
@@ -250,11 +288,7 @@ func literal(v rosidl.Value) string {
 }
 
 func (m *message) structure() {
-	m.p("// %s is %s.", m.name, m.st.Name)
-	if c := strings.TrimSpace(m.st.Comment); c != "" {
-		m.p("//")
-		m.comment(c, "")
-	}
+	m.intro(m.name, m.st)
 	m.p("type %s struct {", m.name)
 	for i := range m.fields {
 		f := &m.fields[i]
@@ -278,12 +312,31 @@ func (m *message) structure() {
 	m.p("}\n")
 	m.p("// ROSType gives what is known about %s. The receiver may be nil.", m.st.Name)
 	m.p("func (*%s) ROSType() *rosidl.TypeSupport[%s] { return &type%s }\n", m.name, m.name, m.name)
-	m.p("// %sCDR is for generated code: the functions behind ROSType, to be called directly.\ntype %sCDR struct{}\n", m.name, m.name)
+}
+
+// intro writes the first lines of the comment of a type.
+func (w *writer) intro(goName string, st *rosidl.Struct) {
+	what := st.Name
+	for suffix, part := range partWords {
+		if base, ok := strings.CutSuffix(st.Name, suffix); ok && !strings.Contains(st.Name, "/msg/") {
+			what = "the " + part + " of " + base
+		}
+	}
+	w.p("// %s is %s.", goName, what)
+	if c := strings.TrimSpace(st.Comment); c != "" && !strings.HasPrefix(what, "the request") && !strings.HasPrefix(what, "the goal") {
+		w.p("//")
+		w.comment(c, "")
+	}
+}
+
+var partWords = map[string]string{
+	"_Request": "request", "_Response": "response", "_Goal": "goal", "_Result": "result", "_Feedback": "feedback",
 }
 
 // support writes the table of functions.
 func (m *message) support(hash string) {
 	n := m.name
+	m.p("// %sCDR is for generated code: the functions behind ROSType, to be called directly.\ntype %sCDR struct{}\n", n, n)
 	m.p("var type%s = rosidl.TypeSupport[%s]{", n, n)
 	m.p("Name: %q,\nHash: %q,", m.st.Name, hash)
 	if m.l.flat {
@@ -334,21 +387,33 @@ func (m *message) placeable() bool {
 	return slices.ContainsFunc(m.fields, func(f field) bool { return m.g.aliasable(f.Type) })
 }
 
-func (m *message) schema() {
-	m.p("var schema%s = rosidl.Schema{\nName: %q,\nText: %s,", m.name, m.st.Name, textLiteral(m.st.Text))
+// schema writes the definition of a message of which there is a CDR type.
+func (m *message) schema(st *rosidl.Struct) {
+	m.writer.schema(m.name, st)
+	m.p("// Schema gives the definition.\nfunc (%sCDR) Schema() *rosidl.Schema { return &schema%s }\n", m.name, m.name)
+}
+
+// schema writes the definition of any type.
+func (w *writer) schema(goName string, st *rosidl.Struct) {
+	w.p("var schema%s = rosidl.Schema{\nName: %q,\nText: %s,", goName, st.Name, textLiteral(st.Text))
 	seen := map[string]bool{}
 	var deps []string
-	for i := range m.fields {
-		if f := &m.fields[i]; f.nested != nil && !seen[f.elem] {
-			seen[f.elem] = true
-			deps = append(deps, fmt.Sprintf("func() *rosidl.Schema { return %sCDR{}.Schema() },", f.elem))
+	for _, f := range st.Fields {
+		dep := f.Type.NestedName
+		if dep == "" || seen[dep] {
+			continue
+		}
+		seen[dep] = true
+		if local := w.schemaOnly[dep]; local != "" {
+			deps = append(deps, fmt.Sprintf("func() *rosidl.Schema { return &schema%s },", local))
+		} else {
+			deps = append(deps, fmt.Sprintf("func() *rosidl.Schema { return %sCDR{}.Schema() },", w.typ(dep)))
 		}
 	}
 	if len(deps) > 0 {
-		m.p("Deps: []func() *rosidl.Schema{\n%s\n},", strings.Join(deps, "\n"))
+		w.p("Deps: []func() *rosidl.Schema{\n%s\n},", strings.Join(deps, "\n"))
 	}
-	m.p("}\n")
-	m.p("// Schema gives the definition.\nfunc (%sCDR) Schema() *rosidl.Schema { return &schema%s }\n", m.name, m.name)
+	w.p("}\n")
 }
 
 // textLiteral is a definition text in Go, readable where that is possible.

@@ -42,8 +42,8 @@ func (g *generator) name(interfaces []*rosidl.Interface) error {
 				"the Go name %s is taken by %s: choose a suffix for the Go names of such a %s", base, old, i.Kind)}
 		}
 		g.goNames[i.FullName()] = base
-		for _, st := range g.structsOf(i) {
-			if err := g.claimType(taken, i, st.Name, base+st.Name[len(i.FullName()):]); err != nil {
+		for _, name := range i.GoTypes() {
+			if err := g.claimType(taken, i, name, base+name[len(i.FullName()):]); err != nil {
 				return err
 			}
 		}
@@ -78,6 +78,3 @@ func (g *generator) nameConstants(taken names, st *rosidl.Struct, typ string) er
 	}
 	return nil
 }
-
-// structsOf lists the structs to generate for an interface.
-func (g *generator) structsOf(i *rosidl.Interface) []*rosidl.Struct { return i.Parts }
