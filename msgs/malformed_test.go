@@ -19,7 +19,11 @@ func harm(t testing.TB, typ message, p []byte) any {
 	var err, aliasErr error
 	// Both decoders may keep the payload once; strings and slices in sequences
 	// have headers that are longer than their encoding, and grow in steps.
-	if used := memoryOf(uint64(28*len(p)+8192+int(2*typ.memory())), func() {
+	limit := uint64(28*len(p)) + 8192
+	if n := typ.memory(); n > 5000 {
+		limit += 2*uint64(n) + 1<<16 // the messages themselves, rounded up
+	}
+	if used := memoryOf(limit, func() {
 		plain, lent = typ.fresh(), typ.fresh()
 		err = typ.decode(decoder(p), plain)
 		aliasErr = typ.alias(decoder(p), lent)
