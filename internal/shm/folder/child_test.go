@@ -144,14 +144,19 @@ func namespaces(flags uintptr) *syscall.SysProcAttr {
 	return a
 }
 
-// needNamespaces skips a test where the system allows no namespaces.
-func needNamespaces(t testing.TB, attr *syscall.SysProcAttr) {
+// needNamespaces skips a test where the system does not allow these namespaces
+// or, with proc, a /proc of their own in them.
+func needNamespaces(t testing.TB, attr *syscall.SysProcAttr, proc ...string) {
 	t.Helper()
-	c, err := tryChild(t, attr, "nothing")
+	c, err := tryChild(t, attr, "try", proc...)
 	if err != nil {
 		t.Skipf("this system gives no namespaces: %v", err)
 	}
-	c.finish()
+	c.in.Close()
+	if got := c.line(); got != childDone {
+		t.Skipf("this system does not give all that namespaces need: %s", got)
+	}
+	c.wait()
 }
 
 func needRoot(t testing.TB) {
@@ -188,5 +193,21 @@ func noLeak(t testing.TB, f func()) {
 }
 
 func init() {
-	children["nothing"] = func([]string) error { untilTold(); return nil }
+	children["try"] = func(args []string) error {
+		if len(args) > 0 && args[0] == "proc" {
+			return mountOver("proc", "/proc", "proc", "")
+		}
+		return nil
+	}
+}
+
+// mountOver mounts something in the mount namespace of a child.
+func mountOver(source, target, fstype, data string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := unix.Mount(source, target, fstype, 0, data); err != nil {
+		return fmt.Errorf("mount %s at %s: %w", fstype, target, err)
+	}
+	return nil
 }

@@ -1,0 +1,792 @@
+//go:build linux
+
+package folder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tagus-ros/tagus/graph"
+)
+
+// pair returns both ends of a control connection.
+func pair(t testing.TB) (dialed, accepted *Conn) {
+	t.Helper()
+	f := testFolder(t)
+	m := testJoin(t, f, nil)
+	c, err := f.Dial(context.Background(), m.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := m.Accept(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); a.Close() })
+	return c, a
+}
+
+// TestLongPath: a socket's address has room for 107 bytes, the folder's path
+// may be longer.
+func TestLongPath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("d", 200))
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(filepath.Join(path, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m := testJoin(t, f, nil)
+	c, err := f.Dial(context.Background(), m.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if pid, uid, gid := c.Peer(); pid != os.Getpid() || uid != os.Geteuid() || gid != os.Getegid() {
+		t.Errorf("Peer = %d, %d, %d", pid, uid, gid)
+	}
+}
+
+// TestBordersAndOrder: messages keep their borders and their order, from many
+// senders each.
+func TestBordersAndOrder(t *testing.T) {
+	c, a := pair(t)
+	const senders, each = 4, 500
+	var wg sync.WaitGroup
+	for s := range senders {
+		wg.Go(func() {
+			for i := range each {
+				if err := c.Send(context.Background(), fmt.Appendf(nil, "%d %d%s", s, i, strings.Repeat("x", i))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	var next [senders]int
+	buf := make([]byte, 4096)
+	for range senders * each {
+		n, _, err := a.Recv(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s, i int
+		fmt.Sscan(strings.TrimRight(string(buf[:n]), "x"), &s, &i)
+		if i != next[s] || n != len(fmt.Sprintf("%d %d", s, i))+i {
+			t.Fatalf("message %d of %d has %d bytes, want message %d", i, s, n, next[s])
+		}
+		next[s]++
+	}
+	wg.Wait()
+}
+
+func TestSendWaitsForReader(t *testing.T) {
+	c, a := pair(t)
+	msg := make([]byte, 4096)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	sent := 0
+	for {
+		err := c.Send(ctx, msg)
+		if err == nil {
+			sent++
+			continue
+		}
+		var se *SocketError
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &se) {
+			t.Fatalf("Send to one who does not read: %v", err)
+		}
+		break
+	}
+	if sent == 0 {
+		t.Fatal("nothing was sent")
+	}
+	// A cancelled context ends a waiting Send; one that waits for its turn too.
+	ctx2, cancel2 := context.WithCancel(context.Background())
+	errs := make(chan error, 2)
+	for range 2 {
+		go func() { errs <- c.Send(ctx2, msg) }()
+	}
+	cancel2()
+	for range 2 {
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Errorf("Send: %v", err)
+		}
+	}
+	// As soon as the other side reads, it goes on, in spite of the deadlines
+	// that have passed.
+	go func() { errs <- c.Send(context.Background(), []byte("late")) }()
+	for range sent {
+		if n, _, err := a.Recv(msg); err != nil || n != len(msg) {
+			t.Fatalf("Recv = %d, %v", n, err)
+		}
+	}
+	if n, _, err := a.Recv(msg); err != nil || string(msg[:n]) != "late" {
+		t.Fatalf("Recv = %q, %v", msg[:n], err)
+	}
+	if err := <-errs; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecvDeadlineAndClose(t *testing.T) {
+	c, a := pair(t)
+	buf := make([]byte, 10)
+	a.SetRecvDeadline(time.Now().Add(time.Millisecond))
+	if _, _, err := a.Recv(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Recv: %v", err)
+	}
+	a.SetRecvDeadline(time.Time{})
+	errs := make(chan error)
+	started := make(chan struct{})
+	go func() {
+		close(started)
+		_, _, err := a.Recv(buf)
+		errs <- err
+	}()
+	<-started
+	a.Close()
+	if err := <-errs; !errors.Is(err, ErrClosed) {
+		t.Errorf("Recv of a closed one: %v", err)
+	}
+	if err := a.Send(context.Background(), buf); !errors.Is(err, ErrClosed) {
+		t.Errorf("Send of a closed one: %v", err)
+	}
+	if err := a.SetRecvDeadline(time.Time{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("SetRecvDeadline of a closed one: %v", err)
+	}
+	if err := a.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if _, _, err := c.Recv(buf); err != io.EOF {
+		t.Errorf("Recv of the other: %v", err)
+	}
+	if err := c.Send(context.Background(), nil); err == nil {
+		t.Error("an empty message is sent")
+	}
+}
+
+// TestDescriptorsNeverLeak: whatever is wrong with a message, its descriptors
+// are closed.
+func TestDescriptorsNeverLeak(t *testing.T) {
+	c, a := pair(t)
+	ctx := context.Background()
+	own, err := unix.MemfdCreate("folder-test", unix.MFD_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := make([]int, 3*MaxFDs)
+	for i := range many {
+		many[i] = own
+	}
+	rawSend := func(msg []byte, fds ...int) {
+		t.Helper()
+		if err := c.send(func(fd int) error {
+			_, err := unix.SendmsgN(fd, msg, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buf := make([]byte, 10)
+	noLeak(t, func() {
+		if err := c.Send(ctx, []byte("x"), many...); err == nil || !strings.Contains(err.Error(), "MaxFDs = 8") {
+			t.Errorf("Send of %d descriptors: %v", len(many), err)
+		}
+		rawSend([]byte("too many"), many...)
+		var le *LimitError
+		if _, fds, err := a.Recv(buf); !errors.As(err, &le) || le.Limit != "MaxFDs" || le.Value != MaxFDs || fds != nil {
+			t.Errorf("Recv of too many descriptors: %v, %v", fds, err)
+		}
+		rawSend([]byte("a message that is too long"), own, own)
+		if _, fds, err := a.Recv(buf); !errors.As(err, &le) || le.Limit != "message size" || le.Value != 10 || fds != nil {
+			t.Errorf("Recv of a long message: %v, %v", fds, err)
+		}
+		oob := unix.UnixRights(own)
+		empty := unix.Msghdr{Control: &oob[0], Controllen: uint64(len(oob))}
+		if err := c.send(func(fd int) error {
+			if _, _, e := unix.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&empty)), unix.MSG_NOSIGNAL); e != 0 {
+				return e
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, fds, err := a.Recv(buf); err != io.EOF || fds != nil {
+			t.Errorf("Recv of an empty message: %v, %v", fds, err)
+		}
+		if err := c.Send(ctx, []byte("x"), own, -1); err == nil {
+			t.Error("Send of a bad descriptor works")
+		}
+		if err := c.Send(ctx, []byte("good"), many[:MaxFDs]...); err != nil {
+			t.Error(err)
+		}
+		n, fds, err := a.Recv(buf)
+		if err != nil || string(buf[:n]) != "good" || len(fds) != MaxFDs {
+			t.Fatalf("Recv = %q, %v, %v", buf[:n], fds, err)
+		}
+		for _, fd := range fds {
+			if fl, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || fl&unix.FD_CLOEXEC == 0 {
+				t.Errorf("descriptor %d: flags %d, %v", fd, fl, err)
+			}
+			unix.Close(fd)
+		}
+	})
+	// Those that were never received go with the connection.
+	if err := c.Send(ctx, []byte("x"), own); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	a.Close()
+	unix.Close(own)
+	if n := linksTo(t, "/memfd:folder-test"); n != 0 {
+		t.Errorf("%d descriptors are left", n)
+	}
+}
+
+// linksTo counts descriptors of a file.
+func linksTo(t testing.TB, prefix string) (n int) {
+	t.Helper()
+	es, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range es {
+		if to, _ := os.Readlink("/proc/self/fd/" + e.Name()); strings.HasPrefix(to, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestDescriptorLimits runs in a process of its own, whose limit it lowers.
+func TestDescriptorLimits(t *testing.T) {
+	runChild(t, nil, "limits", t.TempDir())
+}
+
+func init() {
+	children["limits"] = func(args []string) error {
+		f, err := Open(args[0] + "/0")
+		if err != nil {
+			return err
+		}
+		m, err := f.Join(graph.NewID(), nil)
+		if err != nil {
+			return err
+		}
+		ctx := context.Background()
+		c, err := f.Dial(ctx, m.ID())
+		if err != nil {
+			return err
+		}
+		a, err := m.Accept(ctx)
+		if err != nil {
+			return err
+		}
+		// Wait for a connection once, so that the poller exists.
+		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		m.Accept(short)
+		cancel()
+		if err := c.Send(ctx, []byte("x"), 0, 1, 2); err != nil {
+			return err
+		}
+		waiting, err := f.Dial(ctx, m.ID())
+		if err != nil {
+			return err
+		}
+		const limit = 100
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return err
+		}
+		var hold []int
+		for {
+			fd, err := unix.Dup(0)
+			if err != nil {
+				break
+			}
+			hold = append(hold, fd)
+		}
+		want := func(what string, err error) error {
+			var le *LimitError
+			if !errors.As(err, &le) || le.Limit != "RLIMIT_NOFILE" || le.Value != limit {
+				return fmt.Errorf("%s: %v; want a LimitError of RLIMIT_NOFILE", what, err)
+			}
+			return nil
+		}
+		// One descriptor is left; the message brings three.
+		unix.Close(hold[0])
+		_, fds, err := a.Recv(make([]byte, 10))
+		if err := want("Recv", err); err != nil {
+			return err
+		}
+		if fd, err := unix.Dup(0); err != nil || len(fds) > 0 || fd != hold[0] {
+			return fmt.Errorf("after Recv the next descriptor is %d, %v; want %d", fd, err, hold[0])
+		}
+		// Nothing is left.
+		for what, try := range map[string]func() error{
+			"Open": func() error { _, err := Open(args[0] + "/1"); return err },
+			"Join": func() error { _, err := f.Join(graph.NewID(), nil); return err },
+			"Read": func() error { _, err := f.Read(m.ID(), 0); return err },
+			"List": func() error { _, err := f.List(); return err },
+			"Dial": func() error { _, err := f.Dial(ctx, m.ID()); return err },
+			"Alive": func() error {
+				_, err := f.Alive(m.ID())
+				return err
+			},
+		} {
+			if err := want(what, try()); err != nil {
+				return err
+			}
+		}
+		// Accept says so at once, then only after pauses that get longer.
+		start := time.Now()
+		for range 4 { // after 0, 10, 20 and 40 ms
+			_, err := m.Accept(ctx)
+			if err := want("Accept", err); err != nil {
+				return err
+			}
+		}
+		if d := time.Since(start); d < 70*time.Millisecond {
+			return fmt.Errorf("four tries took %v", d)
+		}
+		if err := short2(ctx, m); err != nil {
+			return err
+		}
+		closeAll(hold[1:])
+		b, err := m.Accept(ctx)
+		if err != nil {
+			return fmt.Errorf("Accept after descriptors are back: %v", err)
+		}
+		b.Close()
+		waiting.Close()
+		if m.backOff.pause != 0 {
+			return fmt.Errorf("pause is still %v", m.backOff.pause)
+		}
+		return nil
+	}
+}
+
+// short2 checks that the pause of Accept ends with its context.
+func short2(ctx context.Context, m *Member) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	if _, err := m.Accept(ctx); err != context.DeadlineExceeded {
+		return fmt.Errorf("Accept in its pause: %v", err)
+	}
+	return nil
+}
+
+// TestFrozenPeer: a process that does not accept costs those who call it their
+// patience once its backlog is full, and nobody else anything.
+func TestFrozenPeer(t *testing.T) {
+	f := testFolder(t)
+	c := startChild(t, nil, "join", f.Path())
+	frozen := mustID(t, c.line())
+	c.cmd.Process.Signal(unix.SIGSTOP)
+	other := testJoin(t, f, nil)
+	ctx := context.Background()
+	n := 0
+	noLeak(t, func() {
+		for {
+			conn, err := f.Dial(ctx, frozen)
+			if err == nil {
+				if n++; n > backlog+1 {
+					t.Fatal("the backlog has no end")
+				}
+				// The message waits there though the caller has left.
+				if err := conn.Send(ctx, []byte("look")); err != nil {
+					t.Fatal(err)
+				}
+				conn.Close()
+				continue
+			}
+			var se *SocketError
+			if !errors.Is(err, ErrBacklog) || !errors.As(err, &se) || !strings.Contains(err.Error(), frozen.String()) {
+				t.Fatalf("Dial: %v", err)
+			}
+			break
+		}
+	})
+	if n < backlog {
+		t.Errorf("only %d were taken", n)
+	}
+	cctx, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := f.Dial(cctx, frozen); !errors.Is(err, context.Canceled) {
+		t.Errorf("Dial with an ended context: %v", err)
+	}
+	conn, err := f.Dial(ctx, other.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	// It dies: whoever is calling learns that at once.
+	errs := make(chan error)
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		_, err := f.Dial(ctx, frozen)
+		errs <- err
+	}()
+	c.kill()
+	if err := <-errs; !errors.Is(err, ErrDead) && !errors.Is(err, ErrGone) {
+		t.Errorf("Dial of one who died: %v", err)
+	}
+}
+
+func TestDialNobody(t *testing.T) {
+	f := testFolder(t)
+	noLeak(t, func() {
+		if _, err := f.Dial(context.Background(), graph.NewID()); !errors.Is(err, ErrGone) {
+			t.Errorf("Dial of nobody: %v", err)
+		}
+		c := startChild(t, nil, "join", f.Path())
+		id := mustID(t, c.line())
+		c.kill()
+		if _, err := f.Dial(context.Background(), id); !errors.Is(err, ErrDead) {
+			t.Errorf("Dial of a dead one: %v", err)
+		}
+		if ns := names(t, f.Path()); len(ns) != 0 {
+			t.Errorf("left %v", ns)
+		}
+	})
+}
+
+// TestOtherUserIsRefused opens the folder and the socket for all, as only
+// somebody's hand could do: the kernel still says who calls and who listens.
+func TestOtherUserIsRefused(t *testing.T) {
+	needRoot(t)
+	path := worldTemp(t) + "/0"
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m := testJoin(t, f, nil)
+	for p, mode := range map[string]os.FileMode{path: 0o777, pathOf(path, m.ID()): 0o666, pathOf(path, m.ID()) + sockSuffix: 0o666} {
+		if err := os.Chmod(p, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	noLeak(t, func() {
+		c := startChild(t, asUser(12345), "caller", path, m.ID().String())
+		var pe *PeerError
+		if _, err := m.Accept(context.Background()); !errors.As(err, &pe) || pe.UID != 12345 || pe.PID != c.cmd.Process.Pid || pe.Want != 0 ||
+			!strings.Contains(err.Error(), "refused: peer runs as uid 12345") || !strings.Contains(err.Error(), m.ID().String()) {
+			t.Errorf("Accept: %v", err)
+		}
+		c.expect("refused: peer runs as uid 0")
+		c.finish()
+	})
+}
+
+func init() {
+	// caller connects, as a user who could not open the folder.
+	children["caller"] = func(args []string) error {
+		fd, err := unix.Open(args[0], unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		d := &dir{fd: fd}
+		d.refs.Store(1)
+		f := &Folder{path: args[0], cur: d}
+		id, err := graph.ParseID(args[1])
+		if err != nil {
+			return err
+		}
+		_, err = f.Dial(context.Background(), id)
+		var pe *PeerError
+		if !errors.As(err, &pe) || pe.UID != 0 || pe.Want != 12345 {
+			return fmt.Errorf("Dial: %v", err)
+		}
+		fmt.Println("refused: peer runs as uid", pe.UID)
+		untilTold()
+		return nil
+	}
+}
+
+// TestContainers: two processes in PID and mount namespaces of their own, with
+// nothing in common but the folder, both with pid 1.
+func TestContainers(t *testing.T) {
+	attr := namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWNS)
+	needNamespaces(t, attr, "proc")
+	f := testFolder(t)
+	a := startChild(t, attr, "container", f.Path())
+	idA := mustID(t, a.line())
+	b := startChild(t, attr, "container", f.Path())
+	idB := mustID(t, b.line())
+	// Each finds the other alive, calls it and is called. Both ends know the
+	// user; a pid of another namespace is 0.
+	fmt.Fprintln(a.in, "accept")
+	fmt.Fprintln(b.in, "dial", idA)
+	b.expect("peer pid 0 uid 0 said hello")
+	a.expect("peer pid 0 uid 0 said hello")
+	// Seen from outside both live, until they are killed.
+	for _, id := range []graph.ID{idA, idB} {
+		if ok, err := f.Alive(id); !ok || err != nil {
+			t.Errorf("Alive = %v, %v", ok, err)
+		}
+	}
+	a.kill()
+	fmt.Fprintln(b.in, "await", idA)
+	b.expect("dead")
+	fmt.Fprintln(b.in, "await", idA)
+	b.expect("dead")
+	if ns := names(t, f.Path()); len(ns) != 2 {
+		t.Errorf("left %v", ns)
+	}
+	b.finish()
+	if ns := names(t, f.Path()); len(ns) != 0 {
+		t.Errorf("left %v", ns)
+	}
+}
+
+// TestNoProc: without /proc files cannot be named through it, and the error
+// says so.
+func TestNoProc(t *testing.T) {
+	attr := namespaces(unix.CLONE_NEWNS)
+	needNamespaces(t, attr)
+	runChild(t, attr, "noproc", filepath.Join(t.TempDir(), "0"))
+}
+
+func init() {
+	children["noproc"] = func(args []string) error {
+		if err := mountOver("none", "/proc", "tmpfs", ""); err != nil {
+			return err
+		}
+		return children["open"]([]string{args[0], string(CodeUnsupported), args[0], "/proc/self/fd does not lead to open files"})
+	}
+}
+
+func init() {
+	children["container"] = func(args []string) error {
+		if os.Getpid() != 1 {
+			return fmt.Errorf("pid is %d", os.Getpid())
+		}
+		if err := mountOver("proc", "/proc", "proc", ""); err != nil {
+			return err
+		}
+		f, err := Open(args[0])
+		if err != nil {
+			return err
+		}
+		m, err := f.Join(graph.NewID(), nil)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		fmt.Println(m.ID())
+		ctx := context.Background()
+		for {
+			var what, who string
+			if _, err := fmt.Scanln(&what, &who); what == "" {
+				if err == io.EOF {
+					return nil
+				}
+				return err
+			}
+			id, _ := graph.ParseID(who)
+			var c *Conn
+			switch what {
+			case "accept":
+				c, err = m.Accept(ctx)
+			case "dial":
+				if _, err := f.Read(id, 0); err != nil {
+					return err
+				}
+				c, err = f.Dial(ctx, id)
+			case "await":
+				if err := f.WaitDead(ctx, id); err != nil {
+					return err
+				}
+				fmt.Println("dead")
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := c.Send(ctx, []byte("hello")); err != nil {
+				return err
+			}
+			buf := make([]byte, 10)
+			n, _, err := c.Recv(buf)
+			if err != nil {
+				return err
+			}
+			pid, uid, _ := c.Peer()
+			fmt.Println("peer pid", pid, "uid", uid, "said", string(buf[:n]))
+			c.Close()
+		}
+	}
+}
+
+// TestSmallFileSystem: a full or read-only file system gives errors that say
+// so; what was there stays; when there is room again, all goes on.
+func TestSmallFileSystem(t *testing.T) {
+	attr := namespaces(unix.CLONE_NEWNS)
+	needNamespaces(t, attr)
+	runChild(t, attr, "small", t.TempDir())
+}
+
+func init() {
+	children["small"] = func(args []string) error {
+		root := args[0]
+		const size, inodes = 256 << 10, 20
+		if err := mountOver("small", root, "tmpfs", fmt.Sprintf("size=%d,nr_inodes=%d,mode=0700", size, inodes)); err != nil {
+			return err
+		}
+		f, err := Open(root + "/0")
+		if err != nil {
+			return err
+		}
+		m, err := f.Join(graph.NewID(), []byte("small body"))
+		if err != nil {
+			return err
+		}
+		same := func() error {
+			a, err := f.Read(m.ID(), 0)
+			if err != nil || string(a.Body) != "small body" {
+				return fmt.Errorf("Read = %.20q, %v", a.Body, err)
+			}
+			if remade, err := m.Check(); remade || err != nil {
+				return fmt.Errorf("Check = %v, %v", remade, err)
+			}
+			return nil
+		}
+		full := func(what string, err error, wanted int64, path string) error {
+			var fe *FullError
+			if !errors.As(err, &fe) {
+				return fmt.Errorf("%s: %v (%T), want a FullError", what, err, err)
+			}
+			b, _ := json.Marshal(fe)
+			if fe.Wanted != wanted || fe.Free < 0 || fe.Free >= size || fe.FileSystem != "tmpfs mounted at "+root || fe.Path != path {
+				return fmt.Errorf("%s: %s", what, b)
+			}
+			for _, s := range []string{path, "tmpfs mounted at " + root, strconv.FormatInt(wanted, 10), strconv.FormatInt(fe.Free, 10)} {
+				if !strings.Contains(err.Error(), s) {
+					return fmt.Errorf("%s: error %q does not say %s", what, err, s)
+				}
+			}
+			return nil
+		}
+		_, err = m.Write(make([]byte, 2*size))
+		if err := full("Write", err, 2*size, pathOf(f.Path(), m.ID())); err != nil {
+			return err
+		}
+		if err := same(); err != nil {
+			return err
+		}
+		// Somebody fills it to the last byte.
+		filler := root + "/filler"
+		if err := fill(filler); err != nil {
+			return err
+		}
+		fds, _ := os.ReadDir("/proc/self/fd")
+		id := graph.NewID()
+		_, err = f.Join(id, []byte("x"))
+		if err := full("Join", err, firstFileSize, pathOf(f.Path(), id)); err != nil {
+			return err
+		}
+		if now, _ := os.ReadDir("/proc/self/fd"); len(now) != len(fds) {
+			return fmt.Errorf("%d descriptors before Join, %d after", len(fds), len(now))
+		}
+		_, err = m.Write(make([]byte, 5000))
+		if err := full("Write", err, 5000, pathOf(f.Path(), m.ID())); err != nil {
+			return err
+		}
+		if err := same(); err != nil {
+			return err
+		}
+		// What fits where there is room already is still accepted.
+		if _, err := m.Write([]byte("another body")); err != nil {
+			return fmt.Errorf("Write of a few bytes: %w", err)
+		}
+		if _, err := m.Write([]byte("small body")); err != nil {
+			return err
+		}
+		// Its file is removed while there is no room for another one: Check
+		// says so until there is.
+		os.Remove(pathOf(f.Path(), m.ID()))
+		_, err = m.Check()
+		if err := full("Check", err, firstFileSize, pathOf(f.Path(), m.ID())); err != nil {
+			return err
+		}
+		os.Remove(filler)
+		if remade, err := m.Check(); !remade || err != nil {
+			return fmt.Errorf("Check = %v, %v", remade, err)
+		}
+		if err := same(); err != nil {
+			return err
+		}
+		// No inodes.
+		var more []*Member
+		for {
+			n, err := f.Join(graph.NewID(), nil)
+			if err == nil {
+				more = append(more, n)
+				continue
+			}
+			var fe *FullError
+			if !errors.As(err, &fe) || !fe.NoInodes || !strings.Contains(err.Error(), "no free inodes") {
+				return fmt.Errorf("Join without inodes: %v", err)
+			}
+			break
+		}
+		if es, err := os.ReadDir(f.Path()); err != nil || len(es) != 2+2*len(more) {
+			return fmt.Errorf("%d members have %d files", 1+len(more), len(es))
+		}
+		for _, n := range more {
+			n.Close()
+		}
+		// Read-only.
+		if err := unix.Mount("", root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err == nil {
+			return errors.New("remounted though a file is open for writing")
+		}
+		if err := m.Close(); err != nil {
+			return err
+		}
+		if err := unix.Mount("", root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			return fmt.Errorf("remount: %w", err)
+		}
+		var fe *FolderError
+		if _, err := f.Join(graph.NewID(), nil); !errors.As(err, &fe) || fe.Code != CodeReadOnly || !strings.Contains(err.Error(), "read-only") {
+			return fmt.Errorf("Join on a read-only file system: %v", err)
+		}
+		if _, err := Open(root + "/1"); !errors.As(err, &fe) || fe.Code != CodeReadOnly || fe.Path != root+"/1" {
+			return fmt.Errorf("Open on a read-only file system: %v", err)
+		}
+		return nil
+	}
+}
+
+// fill makes a file of all the room there is.
+func fill(path string) error {
+	w, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for chunk := make([]byte, 4096); ; {
+		if _, err := w.Write(chunk); errors.Is(err, syscall.ENOSPC) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
