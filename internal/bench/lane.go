@@ -36,7 +36,7 @@ type lane struct {
 
 	published, received, failed atomic.Int64
 	firstError                  atomic.Pointer[string]
-	corrupt                     atomic.Int64
+	corrupt, foreign            atomic.Int64
 }
 
 // slowCall is a publication that took longer than publishNanos.

@@ -19,7 +19,6 @@ type publication struct {
 	index  int    // among all publishers of this process
 	number uint32 // next tracking number
 	freq   float32
-	size   int
 }
 
 // ticker is a publisher of the benchmark.
@@ -29,6 +28,7 @@ type ticker interface {
 	count() uint32
 	overruns() uint64
 	gid() graph.GID
+	topic() string // fully qualified
 	wait(ctx context.Context, n int) error
 	matched() int
 	stats() tagus.PublisherStats
@@ -41,7 +41,7 @@ type publisher[T any] struct {
 	spec   topology.Publisher
 	parts  func(*T) (*perf.PerformanceHeader, []byte)
 	resize func(*T, int)
-	mine   *T // what Publish sends, and the shape of loans
+	mine   *T // what Publish sends, or the shape of loans; nil where neither is needed
 	timer  *tagus.Timer
 	over   uint64
 }
@@ -51,12 +51,13 @@ func newPublisher[T any, P rosidl.Message[T]](n *tagus.Node, p *publication, spe
 	if err != nil {
 		return nil, err
 	}
-	out := &publisher[T]{publication: p, node: n, pub: pub, spec: *spec, parts: parts, resize: resize, mine: new(T)}
+	out := &publisher[T]{publication: p, node: n, pub: pub, spec: *spec, parts: parts, resize: resize}
+	if spec.Pass == topology.Copy || resize != nil {
+		out.mine = new(T)
+	}
 	if resize != nil {
 		resize(out.mine, spec.Size)
 	}
-	_, payload := parts(out.mine)
-	out.size = len(payload)
 	out.freq = float32(float64(time.Second) / float64(spec.Period))
 	return out, nil
 }
@@ -108,10 +109,7 @@ func (p *publisher[T]) tick() {
 }
 
 func (p *publisher[T]) loanShape() *T {
-	if p.resize == nil {
-		return nil
-	}
-	return p.mine
+	return p.mine // nil for types of fixed size, which need no shape
 }
 
 // write fills m and stamps it last. The stamp is the monotonic clock, which all processes of a host share.
@@ -133,6 +131,7 @@ func (p *publisher[T]) stop() {
 func (p *publisher[T]) count() uint32    { return p.number }
 func (p *publisher[T]) overruns() uint64 { return p.over }
 func (p *publisher[T]) gid() graph.GID   { return p.pub.GID() }
+func (p *publisher[T]) topic() string    { return p.pub.Topic() }
 func (p *publisher[T]) matched() int     { return p.pub.Matched() }
 
 func (p *publisher[T]) wait(ctx context.Context, n int) error {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/bench/machine"
 	"github.com/tagus-ros/tagus/internal/bench/record"
 	"github.com/tagus-ros/tagus/internal/bench/report"
@@ -83,6 +84,7 @@ type process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	tick tick
+	done bool // has reported; its end is no surprise any more
 }
 
 type fromWorker struct {
@@ -146,6 +148,18 @@ func (r *run) kill() {
 
 // conduct leads the workers through the run.
 func (r *run) conduct(ctx context.Context) (early bool, err error) {
+	all := meet{Publishers: make([][]graph.GID, len(r.workers))}
+	err = r.gather(ctx, frameReady, r.opts.MatchLimit, func(i int, body []byte) error {
+		m, err := decode[meeting](body)
+		all.Publishers[i] = m.Publishers
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	if err := r.tell(frameMeet, all); err != nil {
+		return false, err
+	}
 	if err := r.gather(ctx, frameMatched, r.opts.MatchLimit+answerLimit, nil); err != nil {
 		return false, err
 	}
@@ -159,17 +173,16 @@ func (r *run) conduct(ctx context.Context) (early bool, err error) {
 		return early, err
 	}
 	never := context.Background()
-	var all drain
-	all.Counts = make([][]published, len(r.workers))
+	sent := drain{Counts: make([][]uint32, len(r.workers))}
 	err = r.gather(never, frameStopped, answerLimit, func(i int, body []byte) error {
 		e, err := decode[ended](body)
-		all.Counts[i] = e.Counts
+		sent.Counts[i] = e.Counts
 		return err
 	})
 	if err != nil {
 		return early, err
 	}
-	if err := r.tell(frameDrain, all); err != nil {
+	if err := r.tell(frameDrain, sent); err != nil {
 		return early, err
 	}
 	return early, r.gather(never, frameDone, answerLimit+drainLimit, func(i int, body []byte) error {
@@ -222,6 +235,7 @@ func (r *run) gather(ctx context.Context, kind frameKind, limit time.Duration, t
 func (r *run) handle(f fromWorker) (frameKind, error) {
 	w := r.workers[f.index]
 	switch {
+	case f.err != nil && w.done:
 	case f.err != nil:
 		w.in.Close()
 		err := w.cmd.Wait()
@@ -237,6 +251,8 @@ func (r *run) handle(f fromWorker) (frameKind, error) {
 		return 0, fmt.Errorf("process %s: %s", w.name, e.Text)
 	case f.kind == frameTick:
 		w.tick = readTick(f.body)
+	case f.kind == frameDone:
+		w.done = true
 	}
 	return f.kind, nil
 }

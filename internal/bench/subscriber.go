@@ -28,6 +28,7 @@ type reception struct {
 
 // listener is a subscription of the benchmark.
 type listener interface {
+	topic() string // fully qualified
 	wait(ctx context.Context, n int) error
 	stats() tagus.SubscriptionStats
 }
@@ -58,7 +59,9 @@ func (s *subscriber[T]) receive(_ context.Context, m *tagus.Sample[T]) {
 	h, payload := s.parts(m.Msg)
 	sent := int64(h.Stamp.Sec)*1e9 + int64(h.Stamp.Nanosec)
 	number := h.TrackingNumber
-	s.note(now, sent, number, h, m.Info.Publisher, int(m.Info.Path))
+	if !s.note(now, sent, number, h.Size, m.Info.Publisher, m.Info.Path) {
+		return
+	}
 	ok := true
 	switch s.touch {
 	case TouchLine:
@@ -72,13 +75,18 @@ func (s *subscriber[T]) receive(_ context.Context, m *tagus.Sample[T]) {
 	s.lane.work.Add(record.Span{Kind: record.Callback, Entity: int32(s.index), Number: number, Start: now, End: clock.Mono()})
 }
 
-func (r *reception) note(now, sent int64, number uint32, h *perf.PerformanceHeader, from graph.GID, path int) {
+// note records a message; it returns false for one of a publisher that is not of this run.
+func (r *reception) note(now, sent int64, number, size uint32, from graph.GID, path tagus.Path) bool {
 	r.lane.tend(now)
+	source := r.source(from)
+	if source < 0 {
+		r.lane.foreign.Add(1)
+		return false
+	}
 	if r.first == 0 {
-		r.first, r.size = now, h.Size
+		r.first, r.size = now, size
 	}
 	r.last = now
-	source := r.source(from, h.Frequency)
 	class, lost := r.row.Add(source, number, now-sent)
 	r.paths[path&7]++
 	r.lane.received.Add(1)
@@ -88,19 +96,26 @@ func (r *reception) note(now, sent int64, number uint32, h *perf.PerformanceHead
 	if now-sent > record.SlowNanos {
 		r.lane.look(r.index, source, number, sent, now)
 	}
+	return true
 }
 
-// source finds which publisher a message is from; there are one or a few.
-func (r *reception) source(from graph.GID, freq float32) int {
+// expect makes a publisher of the run known, in the order of the plan.
+func (r *reception) expect(gid graph.GID, period time.Duration) {
+	r.gids = append(r.gids, gid)
+	r.row.AddSource(period)
+}
+
+// source finds which publisher a message is from, -1 for none of this run. There are one or a few.
+func (r *reception) source(from graph.GID) int {
 	for i := range r.gids {
 		if r.gids[i] == from {
 			return i
 		}
 	}
-	period := time.Duration(1e9 / float64(max(freq, 1e-6)))
-	r.gids = append(r.gids, from)
-	return r.row.AddSource(period)
+	return -1
 }
+
+func (s *subscriber[T]) topic() string { return s.sub.Topic() }
 
 func (s *subscriber[T]) wait(ctx context.Context, n int) error {
 	return s.sub.WaitForPublishers(ctx, n)

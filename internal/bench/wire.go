@@ -20,9 +20,11 @@ type frameKind byte
 
 const (
 	frameSetup   frameKind = 'S' // to the worker: setup
+	frameMeet    frameKind = 'M' // to the worker: meet; wait until all is matched
 	frameGo      frameKind = 'G' // to the worker: start the timers
 	frameStop    frameKind = 'E' // to the worker: stop them
 	frameDrain   frameKind = 'D' // to the worker: drain; then report
+	frameReady   frameKind = 'r' // from the worker: its endpoints are made; meeting
 	frameMatched frameKind = 'm' // from the worker: all its endpoints are matched
 	frameTick    frameKind = 't' // from the worker: tick
 	frameStopped frameKind = 'e' // from the worker: published counts
@@ -38,17 +40,17 @@ type setup struct {
 	Options Options
 }
 
-// published is how many messages a publisher sent.
-type published struct {
-	GID   graph.GID
-	Count uint32
-}
+// meeting lists the publishers of one process in the order of its plan.
+type meeting struct{ Publishers []graph.GID }
 
-// ended lists the publishers of one process in the order of its plan.
-type ended struct{ Counts []published }
+// meet lists those of all processes.
+type meet struct{ Publishers [][]graph.GID }
 
-// drain lists those of all processes.
-type drain struct{ Counts [][]published }
+// ended says how many messages the publishers of one process sent, in the order of its plan.
+type ended struct{ Counts []uint32 }
+
+// drain says it of all processes.
+type drain struct{ Counts [][]uint32 }
 
 type failure struct{ Text string }
 
@@ -90,6 +92,7 @@ type findings struct {
 	TrackMore  int
 	Failed     int64
 	FirstError string
+	Foreign    int64 // messages of publishers that are not of this run
 	Corrupt    int64 // messages whose payload was not what the publisher wrote
 	Notes      []string
 }

@@ -85,13 +85,10 @@ func (w *worker) run() (err error) {
 	defer cancel()
 	spun := make(chan error, 1)
 	go func() { spun <- w.d.Spin(ctx) }()
-	if err := w.match(ctx); err != nil {
-		return err
-	}
-	if err := writeFrame(w.out, frameMatched, nil); err != nil {
-		return err
-	}
 	orders := w.orders()
+	if err := w.meet(ctx, orders); err != nil {
+		return err
+	}
 	if o := <-orders; o.kind != frameGo {
 		return o.unexpected()
 	}
@@ -108,10 +105,10 @@ func (w *worker) run() (err error) {
 	if order.kind != frameStop {
 		return order.unexpected()
 	}
-	var counts []published
+	var counts []uint32
 	for _, t := range w.tickers {
 		t.stop()
-		counts = append(counts, published{t.gid(), t.count()})
+		counts = append(counts, t.count())
 	}
 	if err := writeFrame(w.out, frameStopped, ended{counts}); err != nil {
 		return err
@@ -234,21 +231,70 @@ func (w *worker) prepare() {
 	runtime.GC() // what building left behind is not the run's
 }
 
-// match waits until each endpoint is matched with all its partners of the run.
+// meet tells the coordinator which publishers are here, learns which there are elsewhere, and waits until all are matched.
+func (w *worker) meet(ctx context.Context, orders <-chan order) error {
+	var mine meeting
+	for _, t := range w.tickers {
+		mine.Publishers = append(mine.Publishers, t.gid())
+	}
+	if err := writeFrame(w.out, frameReady, mine); err != nil {
+		return err
+	}
+	o := <-orders
+	if o.kind != frameMeet {
+		return o.unexpected()
+	}
+	all, err := decode[meet](o.body)
+	if err != nil {
+		return err
+	}
+	for i, r := range w.rows {
+		for _, k := range w.plan.pubsOf[i] {
+			if k.Process >= len(all.Publishers) || k.Index >= len(all.Publishers[k.Process]) {
+				return fmt.Errorf("the coordinator knows no publisher %d of process %d", k.Index, k.Process)
+			}
+			r.expect(all.Publishers[k.Process][k.Index], w.opts.Topologies[k.Process].PublisherAt(k.Index).Period)
+		}
+	}
+	if err := w.match(ctx); err != nil {
+		return err
+	}
+	return writeFrame(w.out, frameMatched, nil)
+}
+
+// match waits until each endpoint is matched with all its partners of the run. All processes have made theirs, so the graph has them;
+// should there be others on the same topics, they are waited for, too, since counts do not tell them apart.
 func (w *worker) match(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.opts.MatchLimit)
 	defer cancel()
 	for i, t := range w.tickers {
-		if err := t.wait(ctx, w.plan.subsOf[i]); err != nil {
-			return w.unmatched(err, fmt.Sprintf("publisher %s of node %s has %d of %d subscriptions", w.specs[i].Topic, w.specs[i].Node, t.matched(), w.plan.subsOf[i]))
+		n, err := w.patient(ctx, w.plan.subsOf[i], graph.KindSubscription, t.topic(), t.wait)
+		if err != nil {
+			return w.unmatched(err, fmt.Sprintf("publisher %s of node %s has %d of %d subscriptions", w.specs[i].Topic, w.specs[i].Node, t.matched(), n))
 		}
 	}
 	for i, h := range w.hears {
-		if err := h.wait(ctx, len(w.plan.pubsOf[i])); err != nil {
-			return w.unmatched(err, fmt.Sprintf("subscription %s of node %s has %d of %d publishers", w.names[i].Topic, w.names[i].Node, h.stats().Publishers, len(w.plan.pubsOf[i])))
+		n, err := w.patient(ctx, len(w.plan.pubsOf[i]), graph.KindPublisher, h.topic(), h.wait)
+		if err != nil {
+			return w.unmatched(err, fmt.Sprintf("subscription %s of node %s has %d of %d publishers", w.names[i].Topic, w.names[i].Node, h.stats().Publishers, n))
 		}
 	}
 	return nil
+}
+
+// patient waits for n partners on a topic, or as many as the graph has if those are more. It counts again now and then, since one that
+// is not of this run may go.
+func (w *worker) patient(ctx context.Context, n int, k graph.Kind, topic string, wait func(context.Context, int) error) (int, error) {
+	for n > 0 {
+		want := max(n, w.d.Graph().Count(k, topic))
+		try, cancel := context.WithTimeout(ctx, time.Second)
+		err := wait(try, want)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return want, err
+		}
+	}
+	return 0, nil
 }
 
 func (w *worker) unmatched(err error, what string) error {
@@ -367,11 +413,11 @@ func (w *worker) sample(begin machine.Counts, started int64) {
 }
 
 // drain waits until every message that was published for this process has come, or no more can be expected.
-func (w *worker) drain(counts [][]published) {
+func (w *worker) drain(counts [][]uint32) {
 	var want int64
 	for _, keys := range w.plan.pubsOf {
 		for _, k := range keys {
-			want += int64(countOf(counts, k).Count)
+			want += int64(countOf(counts, k))
 		}
 	}
 	check := time.NewTicker(2 * time.Millisecond)
@@ -381,9 +427,9 @@ func (w *worker) drain(counts [][]published) {
 	}
 }
 
-func countOf(counts [][]published, k pubKey) published {
+func countOf(counts [][]uint32, k pubKey) uint32 {
 	if k.Process >= len(counts) || k.Index >= len(counts[k.Process]) {
-		return published{}
+		return 0
 	}
 	return counts[k.Process][k.Index]
 }
@@ -399,12 +445,10 @@ func (w *worker) reception(l *lane) *reception {
 }
 
 // collect gathers what was recorded, after the executors have ended.
-func (w *worker) collect(f *findings, counts [][]published) {
+func (w *worker) collect(f *findings, counts [][]uint32) {
 	for i, r := range w.rows {
-		for _, k := range w.plan.pubsOf[i] {
-			c := countOf(counts, k)
-			period := w.opts.Topologies[k.Process].PublisherAt(k.Index).Period
-			r.row.EndOf(r.source(c.GID, float32(float64(time.Second)/float64(period))), c.Count)
+		for source, k := range w.plan.pubsOf[i] {
+			r.row.EndOf(source, countOf(counts, k))
 		}
 		out := w.names[i]
 		out.Size, out.Data, out.GIDs, out.Paths, out.First, out.Last = int(r.size), r.row.Data(), r.gids, r.paths[:], r.first, r.last
@@ -424,6 +468,7 @@ func (w *worker) collect(f *findings, counts [][]published) {
 		f.TrackMore += l.more
 		f.Failed += l.failed.Load()
 		f.Corrupt += l.corrupt.Load()
+		f.Foreign += l.foreign.Load()
 		if e := l.firstError.Load(); e != nil && f.FirstError == "" {
 			f.FirstError = *e
 		}

@@ -56,7 +56,7 @@ func NewCounter(calls *SyscallCounter) *Counter {
 	for i, name := range []string{"objects", "unused", "free"} {
 		c.sizes[i].Name = "/memory/classes/heap/" + name + ":bytes"
 	}
-	c.gc.Pause = make([]time.Duration, 0, 512)
+	c.gc.Pause = make([]time.Duration, 0, 1024) // the runtime wants twice what it remembers, and some
 	c.gc.PauseEnd = make([]time.Time, 0, 512)
 	c.files.open()
 	c.Read() // take what the first reading allocates
