@@ -76,6 +76,7 @@ type Executor struct {
 	timers      timerHeap
 	yield       yielder
 	idleSince   int64 // 0: the last turn found work
+	restedAt    int64 // when the thread last fell asleep, until the next turn has dealt with it; else 0
 	count       Stats
 
 	stats published

@@ -3,13 +3,20 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
+	"github.com/tagus-ros/tagus/internal/futex"
 	"github.com/tagus-ros/tagus/internal/wake"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newExecutor(t testing.TB, o Options) *Executor {
 	t.Helper()
@@ -47,7 +54,7 @@ func spin(t testing.TB, e *Executor) (stop func()) {
 				if err != nil {
 					t.Errorf("Spin: %v", err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(20 * time.Second):
 				t.Error("Spin does not return")
 			}
 		})
@@ -87,12 +94,21 @@ func (c *counter) Run(context.Context) bool {
 	return false
 }
 
+// wait receives from ch, or ends the test.
 func wait(t testing.TB, ch <-chan struct{}, what string) {
 	t.Helper()
+	timer := time.NewTimer(20 * time.Second)
+	defer timer.Stop()
 	select {
 	case <-ch:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("no %s within 10 s", what)
+	case <-timer.C:
+		t.Fatalf("no %s within 20 s", what)
+	}
+}
+
+func TestNewNeedsArea(t *testing.T) {
+	if _, err := New(Options{}); !errors.Is(err, ErrNoArea) {
+		t.Errorf("%v, want %v", err, ErrNoArea)
 	}
 }
 
@@ -135,10 +151,90 @@ func TestNothingBeforeSpinAndAfter(t *testing.T) {
 	wait(t, c.ran, "callback in the second Spin")
 }
 
+// TestNothingAfterSpinReturned ends Spin at random moments under fire from signals, timers and calls.
+func TestNothingAfterSpinReturned(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	var spinning atomic.Bool
+	check := func() {
+		if !spinning.Load() {
+			t.Error("callback without Spin")
+		}
+	}
+	var entry Entry
+	entry.Task = taskFunc(func(context.Context) bool { check(); return rand.IntN(4) != 0 })
+	leaf, _ := e.Attach(pollFunc(func() { check(); e.Ready(&entry) }))
+	tm, _ := e.NewTimer(20*time.Microsecond, func(context.Context, time.Duration) { check() })
+	defer tm.Stop()
+	end := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-end:
+					return
+				default:
+					e.area.Signal(leaf)
+				}
+			}
+		})
+	}
+	for range 200 {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(time.Duration(rand.IntN(1000))*time.Microsecond, cancel)
+		spinning.Store(true)
+		if err := e.Spin(ctx); err != nil {
+			t.Error(err)
+		}
+		spinning.Store(false)
+		cancel()
+	}
+	close(end)
+	wg.Wait()
+}
+
+type pollFunc func()
+
+func (f pollFunc) Poll() { f() }
+
+func TestEndOfContext(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	e.NewTimer(1, func(context.Context, time.Duration) { t.Error("callback though the context had ended") })
+	if err := e.Spin(ended); err != nil {
+		t.Error(err)
+	}
+	e.Call(func() { e.timers.remove(e.timers[0]) })
+
+	// From inside: nothing runs after the callback that ended it.
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	var entry, second Entry
+	entry.Task = taskFunc(func(context.Context) bool {
+		if n++; n == 100 {
+			cancel()
+		}
+		return true
+	})
+	second.Task = taskFunc(func(context.Context) bool {
+		if n >= 100 {
+			t.Error("callback after the one that ended the context")
+		}
+		return true
+	})
+	e.Do(func() { e.Ready(&entry); e.Ready(&second) })
+	if err := e.Spin(ctx); err != nil {
+		t.Error(err)
+	}
+	if n != 100 {
+		t.Errorf("%d callbacks, want 100", n)
+	}
+}
+
 func TestSpinTwice(t *testing.T) {
 	e := newExecutor(t, Options{CPU: -1})
 	spin(t, e)
-	e.Call(func() {})
 	if err := e.Spin(context.Background()); !errors.Is(err, ErrSpinning) {
 		t.Errorf("second Spin: %v, want %v", err, ErrSpinning)
 	}
@@ -149,31 +245,247 @@ func TestSpinTwice(t *testing.T) {
 	})
 }
 
-func TestTimer(t *testing.T) {
-	e := newExecutor(t, Options{CPU: -1})
-	ticks := make(chan struct{}, 1000)
-	tm, err := e.NewTimer(time.Millisecond, func(_ context.Context, late time.Duration) {
-		if late < 0 {
-			t.Errorf("called %v early", -late)
+func TestSeveralExecutors(t *testing.T) {
+	const n = 4
+	var counters [n]*counter
+	var leaves [n]int
+	for i := range n {
+		e := newExecutor(t, Options{CPU: -1})
+		counters[i] = newCounter(e)
+		leaves[i], _ = e.Attach(counters[i])
+		spin(t, e)
+	}
+	for range 500 {
+		for i, c := range counters {
+			c.e.area.Signal(leaves[i])
 		}
+		for i, c := range counters {
+			wait(t, c.ran, fmt.Sprint("callback of executor ", i))
+		}
+	}
+}
+
+// TestFIFO: tasks run in the order in which they became ready, and one that has more goes to the back.
+func TestFIFO(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	var order []int
+	done := make(chan struct{})
+	var entries [3]Entry
+	for i := range entries {
+		left := 3
+		entries[i].Task = taskFunc(func(context.Context) bool {
+			order = append(order, i)
+			if left--; left == 0 && i == 2 {
+				close(done)
+			}
+			return left > 0
+		})
+	}
+	e.Do(func() {
+		for i := range entries {
+			e.Ready(&entries[i])
+			e.Ready(&entries[i]) // is in already
+		}
+	})
+	stop := spin(t, e)
+	wait(t, done, "last run")
+	stop()
+	if got := fmt.Sprint(order); got != "[0 1 2 0 1 2 0 1 2]" {
+		t.Errorf("order %v", got)
+	}
+}
+
+func TestOnThread(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	other := newExecutor(t, Options{CPU: -1})
+	if e.OnThread() {
+		t.Error("before Spin")
+	}
+	e.Call(func() {
+		if !e.OnThread() {
+			t.Error("not in a call without Spin")
+		}
+	})
+	spin(t, e)
+	spin(t, other)
+	if e.OnThread() {
+		t.Error("outside")
+	}
+	e.Call(func() {
+		if !e.OnThread() {
+			t.Error("not in a call")
+		}
+		if other.OnThread() {
+			t.Error("on another executor's thread")
+		}
+	})
+}
+
+// TestSystemCalls: an executor that has work makes none, and a signal from one of its own callbacks makes none.
+func TestSystemCalls(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	const signals = 1000
+	var first, last futex.Counts
+	done := make(chan struct{})
+	var entry Entry
+	var leaf int
+	runs := 0
+	entry.Task = taskFunc(func(context.Context) bool {
+		switch runs++; runs {
+		case 1:
+			first = futex.Calls()
+		case signals:
+			last = futex.Calls()
+			close(done)
+			return false
+		}
+		e.area.Signal(leaf)
+		return false
+	})
+	leaf, _ = e.Attach(pollFunc(func() { e.Ready(&entry) }))
+	spin(t, e)
+	e.area.Signal(leaf)
+	wait(t, done, "last signal")
+	if first != last {
+		t.Errorf("%+v before, %+v after %d signals", first, last, signals)
+	}
+}
+
+// TestOneSleepForEachSignal counts the system calls of a signal to a sleeping executor: one to wake it and one for it to sleep
+// again.
+func TestOneSleepForEachSignal(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	c := newCounter(e)
+	leaf, _ := e.Attach(c)
+	stop := spin(t, e)
+	const signals = 200
+	asleep(t, e)
+	before := futex.Calls()
+	for range signals {
+		e.area.Signal(leaf)
+		wait(t, c.ran, "callback")
+		asleep(t, e)
+	}
+	now := futex.Calls()
+	if n := now.Wakes - before.Wakes; n != signals {
+		t.Errorf("%d wakes for %d signals", n, signals)
+	}
+	if n := now.Waits - before.Waits; n > signals+1 {
+		t.Errorf("%d sleeps for %d signals", n, signals)
+	}
+	stop()
+}
+
+// asleep waits until e has fallen asleep since the last callback.
+func asleep(t testing.TB, e *Executor) {
+	t.Helper()
+	s := e.Stats()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		// What the executor tells it tells before it sleeps; so twice the same figures with all done mean that it does.
+		time.Sleep(20 * time.Microsecond)
+		n := e.Stats()
+		if n == s && !e.area.Ready() && e.area.Asleep() {
+			return
+		}
+		s = n
+		if time.Now().After(deadline) {
+			t.Fatal("does not fall asleep")
+		}
+	}
+}
+
+func TestBusyPollNeedsNoWake(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1, Spin: time.Hour})
+	c := newCounter(e)
+	leaf, _ := e.Attach(c)
+	stop := spin(t, e)
+	before := futex.Calls()
+	for range 1000 {
+		e.area.Signal(leaf)
+		wait(t, c.ran, "callback")
+	}
+	if now := futex.Calls(); now != before {
+		t.Errorf("%+v before, %+v after", before, now)
+	}
+	stop()
+
+	// One that looks for a while only sleeps then.
+	e = newExecutor(t, Options{CPU: -1, Spin: time.Millisecond})
+	spin(t, e)
+	asleep(t, e)
+}
+
+func TestNoAllocationsPerTurn(t *testing.T) {
+	e := newExecutor(t, Options{CPU: -1})
+	c := newCounter(e)
+	leaf, _ := e.Attach(c)
+	ticks := make(chan struct{}, 1)
+	tm, _ := e.NewTimer(50*time.Microsecond, func(context.Context, time.Duration) {
 		select {
 		case ticks <- struct{}{}:
 		default:
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer tm.Stop()
 	spin(t, e)
-	for range 100 {
-		wait(t, ticks, "tick")
-	}
-	tm.Stop()
-	for len(ticks) > 0 {
+	// AllocsPerRun counts the whole process, the executor's thread included. It allows one processor, which the executor
+	// leaves to this goroutine when it yields.
+	if n := testing.AllocsPerRun(100, func() {
+		e.area.Signal(leaf)
+		<-c.ran
 		<-ticks
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
-	e.Call(func() {})
-	if len(ticks) != 0 {
-		t.Error("tick after Stop")
+}
+
+func TestPanicLeavesExecutorUsable(t *testing.T) {
+	for what, arrange := range map[string]func(e *Executor) (cleanup func()){
+		"task": func(e *Executor) func() {
+			entry := &Entry{Task: taskFunc(func(context.Context) bool { panic("boom") })}
+			e.Do(func() { e.Ready(entry) })
+			return func() {}
+		},
+		"poll": func(e *Executor) func() {
+			leaf, _ := e.Attach(pollFunc(func() { panic("boom") }))
+			e.area.Signal(leaf)
+			return func() { e.Detach(leaf) }
+		},
+		"timer": func(e *Executor) func() {
+			tm, _ := e.NewTimer(time.Millisecond, func(context.Context, time.Duration) { panic("boom") })
+			return tm.Stop
+		},
+		"call": func(e *Executor) func() {
+			entry := &Entry{Task: taskFunc(func(context.Context) bool {
+				go e.Do(func() { panic("boom") })
+				return false
+			})}
+			e.Do(func() { e.Ready(entry) })
+			return func() {}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			e := newExecutor(t, Options{CPU: -1})
+			cleanup := arrange(e)
+			func() {
+				defer func() {
+					if r := recover(); r != "boom" {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+				defer cancel()
+				e.Spin(ctx)
+			}()
+			if e.OnThread() {
+				t.Error("still the executor's thread")
+			}
+			cleanup()
+			c := newCounter(e)
+			leaf, _ := e.Attach(c)
+			spin(t, e)
+			e.area.Signal(leaf)
+			wait(t, c.ran, "callback after the panic")
+		})
 	}
 }

@@ -66,6 +66,10 @@ func (e *Executor) loop(ctx context.Context) {
 			}
 		}
 		now := clock.Mono()
+		if e.restedAt != 0 {
+			e.yield.slept(e.restedAt, now)
+			e.restedAt = 0
+		}
 		idle := true
 		if len(e.timers) > 0 && e.timers[0].due <= now {
 			idle = false
@@ -123,5 +127,5 @@ func (e *Executor) rest(now int64) {
 	}
 	e.publish()
 	e.area.Wait(deadline)
-	e.idleSince = 0
+	e.idleSince, e.restedAt = 0, now
 }

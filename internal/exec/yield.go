@@ -12,6 +12,7 @@ const (
 	yieldSlow   = int64(time.Millisecond)
 	yieldStrike = 3
 	yieldPause  = int64(2 * time.Second)
+	yieldVain   = int64(8 * time.Millisecond)
 )
 
 // yielder decides when the thread calls runtime.Gosched. The runtime's monitor looks at how long a processor has been on one
@@ -26,6 +27,14 @@ type yielder struct {
 
 // next returns when the next yield is due.
 func (y *yielder) next() int64 { return max(y.last+yieldEvery, y.until) }
+
+// slept tells of a sleep from one time to another. The monitor takes the processor during a sleep of about 10 ms in any case, and
+// the next one is likely to be as long: a yield between the two would cost as much again for nothing.
+func (y *yielder) slept(from, to int64) {
+	if to-from >= yieldVain {
+		y.last = to
+	}
+}
 
 // yield gives way to other goroutines.
 func (y *yielder) yield(now int64, c *Stats) {

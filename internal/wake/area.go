@@ -250,3 +250,6 @@ func (a *Area) Take(visit func(leaf int)) {
 
 // Sleeps returns how often Wait entered the kernel. Only the owner may call it.
 func (a *Area) Sleeps() uint64 { return a.sleeps }
+
+// Asleep reports whether the owner sleeps or is about to. It is for tests and displays: the answer may be old already.
+func (a *Area) Asleep() bool { return a.head.sleeping.Load() != 0 }
