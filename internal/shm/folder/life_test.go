@@ -363,7 +363,7 @@ func TestRemadeUnderReapers(t *testing.T) {
 // random moment. No start fails, those who live are never missed, and nothing
 // is left.
 func TestChurn(t *testing.T) {
-	span := 3 * time.Second
+	span := 2 * time.Second
 	if testing.Short() {
 		span = 300 * time.Millisecond
 	}
@@ -624,7 +624,7 @@ func TestIDInUse(t *testing.T) {
 func TestSimultaneousChange(t *testing.T) {
 	f := testFolder(t)
 	a, b := testJoin(t, f, nil), testJoin(t, f, nil)
-	rounds := 20000
+	rounds := 5000
 	if testing.Short() {
 		rounds = 1000
 	}
