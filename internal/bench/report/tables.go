@@ -64,7 +64,7 @@ func Processes(r *Result) string {
 	var steady time.Duration
 	for i := range r.Processes {
 		p := &r.Processes[i]
-		steady = p.Steady
+		steady = max(steady, p.Steady)
 		t.Add(p.Name, opt(p.CPUPercent, ""), count(p.MinorFaults), count(p.HeapAllocs), count(p.GCCycles), p.GCPause.String(), count(p.VoluntarySwitches),
 			count(p.ForcedSwitches), count(p.OwnSyscalls), count(p.Syscalls), count(p.Madvise), count(p.Again), bytesOf(p.PayloadCopied), kib(p.RSS), kib(p.PSS))
 		n := max(p.Published, p.Received)
