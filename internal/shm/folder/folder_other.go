@@ -38,9 +38,6 @@ func (f *Folder) Read(id graph.ID, have uint64) (Announcement, error) {
 // Alive returns [ErrUnsupported].
 func (f *Folder) Alive(id graph.ID) (bool, error) { return false, ErrUnsupported }
 
-// WaitDead returns [ErrUnsupported].
-func (f *Folder) WaitDead(ctx context.Context, id graph.ID) error { return ErrUnsupported }
-
 // Dial returns [ErrUnsupported].
 func (f *Folder) Dial(ctx context.Context, id graph.ID) (*Conn, error) { return nil, ErrUnsupported }
 

@@ -544,10 +544,10 @@ func TestContainers(t *testing.T) {
 		}
 	}
 	a.kill()
-	fmt.Fprintln(b.in, "await", idA)
-	b.expect("dead")
-	fmt.Fprintln(b.in, "await", idA)
-	b.expect("dead")
+	fmt.Fprintln(b.in, "alive", idA)
+	b.expect("alive: false <nil>")
+	fmt.Fprintln(b.in, "alive", idA)
+	b.expect("alive: false <nil>")
 	if ns := names(t, f.Path()); len(ns) != 2 {
 		t.Errorf("left %v", ns)
 	}
@@ -611,11 +611,9 @@ func init() {
 					return err
 				}
 				c, err = f.Dial(ctx, id)
-			case "await":
-				if err := f.WaitDead(ctx, id); err != nil {
-					return err
-				}
-				fmt.Println("dead")
+			case "alive":
+				ok, err := f.Alive(id)
+				fmt.Println("alive:", ok, err)
 				continue
 			}
 			if err != nil {
