@@ -21,7 +21,7 @@ func (e *ParseError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %s", e.File, e.What)
 	}
-	return fmt.Sprintf("%s:%d: %s: %q", e.File, e.Line, e.What, e.Text)
+	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.What, e.Text)
 }
 
 var (
@@ -110,6 +110,7 @@ type parser struct {
 	names     map[string]bool
 	comment   []string // lines since the last blank or definition
 	last      *string  // comment of the last field or constant: indented comments belong to it
+	more      []string // those comments
 	started   bool     // something other than comments was seen
 }
 
@@ -124,6 +125,7 @@ func (p *parser) end() {
 		return
 	}
 	p.keepTop()
+	p.keepMore()
 	p.part.Text = strings.TrimSuffix(p.text.String(), "\n")
 	p.text.Reset()
 }
@@ -139,6 +141,14 @@ func (p *parser) keepTop() {
 	}
 }
 
+// keepMore ends the comment of the last field or constant.
+func (p *parser) keepMore() {
+	if p.last != nil && len(p.more) > 0 {
+		*p.last = strings.TrimPrefix(*p.last+"\n"+strings.Join(p.more, "\n"), "\n")
+	}
+	p.last, p.more = nil, nil
+}
+
 func (p *parser) errorf(line int, text, format string, args ...any) error {
 	return &ParseError{File: p.file, Line: line, Text: strings.TrimSpace(text), What: fmt.Sprintf(format, args...)}
 }
@@ -150,15 +160,17 @@ func (p *parser) line(n int, line string) error {
 		switch {
 		case !hasComment:
 			p.keepTop()
-			p.comment, p.last = nil, nil
+			p.keepMore()
+			p.comment = nil
 		case p.last != nil && (line[0] == ' ' || line[0] == '\t'):
-			*p.last = strings.TrimPrefix(*p.last+"\n"+comment, "\n")
+			p.more = append(p.more, comment)
 		default:
 			p.comment = append(p.comment, comment)
 		}
 		return nil
 	}
 	p.started = true
+	p.keepMore()
 	above := p.comment
 	p.comment = nil
 	if hasComment {
@@ -226,33 +238,36 @@ func (p *parser) constant(n int, line string, typ FieldType, name, literal, comm
 	return nil
 }
 
-// cutComment splits a line at the first # that is not inside quotes.
+// cutComment splits a line at the first # that is not inside quotes. A quote
+// opens a string where a value can begin: after the type and the name, and after
+// '=', '[' and ','. Elsewhere it is an apostrophe.
 func cutComment(line string) (body, comment string, found bool) {
-	var quote byte
+	var quote, last byte // last one that is not a space
+	words, space := 0, true
 	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\'') && startsValue(line[:i]):
+		c := line[i]
+		switch {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case (c == '"' || c == '\'') && (space && words == 2 || last == '=' || last == '[' || last == ','):
 			quote = c
-		case quote == 0 && c == '#':
+		case c == '#':
 			return line[:i], strings.TrimRight(strings.TrimPrefix(strings.TrimLeft(line[i:], "#"), " "), " \t"), true
 		}
+		if c == ' ' || c == '\t' {
+			space = true
+			continue
+		}
+		if space {
+			words++
+		}
+		space, last = false, c
 	}
 	return line, "", false
-}
-
-// startsValue tells whether a quote after s opens a string: an apostrophe in
-// the middle of an unquoted one does not.
-func startsValue(s string) bool {
-	s = strings.TrimRight(s, " \t")
-	if s == "" {
-		return false
-	}
-	last := s[len(s)-1]
-	return last == '=' || last == '[' || last == ',' || len(strings.Fields(s)) == 2
 }
 
 // fieldType reads "geometry_msgs/Pose[<=3]" and the like.
