@@ -192,31 +192,29 @@ func TestCrashAtEveryByte(t *testing.T) {
 	rounds := [][]byte{[]byte("second"), bytes.Repeat([]byte("third "), 30), []byte("4"), nil, []byte("the sixth")}
 	old := []byte("the first body, a long one so that the next lies before or behind it")
 	for _, next := range rounds {
-		before, err := os.ReadFile(pathOf(f.Path(), m.ID()))
+		file, err := os.ReadFile(pathOf(f.Path(), m.ID()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		v0 := m.file.cur.version
-		if _, err := m.Write(next); err != nil {
-			t.Fatal(err)
+		type step struct {
+			at int64
+			b  byte
 		}
-		after, err := os.ReadFile(pathOf(f.Path(), m.ID()))
+		var steps []step
+		writeHook = func(b []byte, off int64) {
+			for i, c := range b {
+				steps = append(steps, step{off + int64(i), c})
+			}
+		}
+		_, err = m.Write(next)
+		writeHook = nil
 		if err != nil {
 			t.Fatal(err)
 		}
-		for len(before) < len(after) {
-			before = append(before, 0)
+		if len(steps) < headerSize+len(next) {
+			t.Fatalf("only %d bytes were written", len(steps))
 		}
-		// The order of put: the body, then its header.
-		cur, slot := m.file.cur, m.file.slot
-		var steps []int
-		for i := range int(cur.length) {
-			steps = append(steps, int(cur.offset)+i)
-		}
-		for i := range headerSize {
-			steps = append(steps, slot*headerSize+i)
-		}
-		file := bytes.Clone(before)
 		fd := memfile(t, file)
 		for k := 0; k <= len(steps); k++ {
 			a, err := f.readCopies(fd, m.ID(), 0)
@@ -232,7 +230,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 				t.Fatalf("cut after %d of %d bytes: version %d, body %q", k, len(steps), a.Version, a.Body)
 			}
 			if k < len(steps) {
-				if err := pwrite(fd, after[steps[k]:steps[k]+1], int64(steps[k])); err != nil {
+				if err := pwrite(fd, []byte{steps[k].b}, steps[k].at); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -446,6 +444,7 @@ func TestLiesInAnnouncements(t *testing.T) {
 		says string
 	}{
 		{"other id", func(h *header, raw []byte) { h.id[0]++ }, "announces another id than its name"},
+		{"version 0", func(h *header, raw []byte) { h.version = 0 }, "version 0"},
 		{"state 3", func(h *header, raw []byte) { h.state = 3 }, "unknown state"},
 		{"body in the headers", func(h *header, raw []byte) { h.offset = 64 }, "out of bounds"},
 		{"body at the end of the world", func(h *header, raw []byte) { h.offset = 1<<64 - 1 }, "out of bounds"},
@@ -564,4 +563,40 @@ func TestBodyTooLarge(t *testing.T) {
 // resum makes the checksum of a header good again.
 func resum(raw *[headerSize]byte) {
 	binary.LittleEndian.PutUint64(raw[56:], xxh3.Hash(raw[:56]))
+}
+
+// FuzzReadCopies reads files made of anything, with checksums put right so that
+// what they protect is reached as well.
+func FuzzReadCopies(f *testing.F) {
+	var id graph.ID
+	for i := range id {
+		id[i] = byte(0xa0 + i)
+	}
+	var raw [headerSize]byte
+	h := header{state: StateUp, version: 7, id: id, offset: 128, length: 5, bodySum: bodySum(7, []byte("hello"))}
+	h.put(&raw)
+	f.Add(append(append(bytes.Clone(raw[:]), raw[:]...), "hello"...), uint64(0))
+	h.version, h.offset, h.length = 8, maxOffset, MaxBody
+	h.put(&raw)
+	f.Add(append(raw[:], raw[:]...), uint64(7))
+	f.Add([]byte("TGSA"), uint64(1))
+	folder := &Folder{path: "/folder"}
+	f.Fuzz(func(t *testing.T, b []byte, have uint64) {
+		b = bytes.Clone(b)
+		for at := 0; at+headerSize <= min(len(b), bodyStart); at += headerSize {
+			resum((*[headerSize]byte)(b[at:]))
+		}
+		fd := memfile(t, b)
+		defer unix.Close(fd)
+		a, err := folder.readCopies(fd, id, have)
+		if err != nil {
+			if !strings.Contains(err.Error(), pathOf("/folder", id)) {
+				t.Fatalf("error %q does not name the file", err)
+			}
+			return
+		}
+		if a.Version < have || (a.Body == nil) != (a.Version == have) || len(a.Body) > len(b) {
+			t.Fatalf("%+v of %d bytes, have %d", a, len(b), have)
+		}
+	})
 }

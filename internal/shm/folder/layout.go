@@ -93,17 +93,19 @@ const (
 	flawLayout
 	flawID
 	flawState
+	flawVersion
 	flawRange
 )
 
 var flawText = [...]string{
-	flawNone:   "good",
-	flawMagic:  "not an announcement (wrong first bytes)",
-	flawSum:    "header checksum is wrong",
-	flawLayout: "unknown layout",
-	flawID:     "announces another id than its name",
-	flawState:  "unknown state",
-	flawRange:  "body lies out of bounds",
+	flawNone:    "good",
+	flawMagic:   "not an announcement (wrong first bytes)",
+	flawSum:     "header checksum is wrong",
+	flawLayout:  "unknown layout",
+	flawID:      "announces another id than its name",
+	flawState:   "unknown state",
+	flawVersion: "version 0",
+	flawRange:   "body lies out of bounds",
 }
 
 // parseHeader checks b and everything in it that can be checked without the
@@ -131,6 +133,8 @@ func parseHeader(b []byte, id graph.ID) (h header, f flaw) {
 		return h, flawID
 	case h.state != StateStarting && h.state != StateUp:
 		return h, flawState
+	case h.version == 0:
+		return h, flawVersion
 	case h.offset < bodyStart, h.offset > maxOffset, h.length > MaxBody:
 		return h, flawRange
 	}

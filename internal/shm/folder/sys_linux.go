@@ -56,6 +56,9 @@ func pread(fd int, b []byte, off int64) (n int, err error) {
 }
 
 func pwrite(fd int, b []byte, off int64) error {
+	if writeHook != nil {
+		writeHook(b, off)
+	}
 	for len(b) > 0 {
 		k, err := unix.Pwrite(fd, b, off)
 		if err == unix.EINTR {
@@ -68,6 +71,9 @@ func pwrite(fd int, b []byte, off int64) error {
 	}
 	return nil
 }
+
+// writeHook, where a test has set it, is told of every write.
+var writeHook func(b []byte, off int64)
 
 // wholeFile is the lock that means life.
 func wholeFile() unix.Flock_t { return unix.Flock_t{Type: unix.F_WRLCK, Whence: unix.SEEK_SET} }
