@@ -22,9 +22,11 @@ type layout struct {
 }
 
 // stackable tells whether a sequence of such messages is encoded as it lies in
-// memory, wherever it begins: there is no gap after one, and the first number
-// brings about the alignment of all.
-func (l *layout) stackable() bool { return l.flat && l.size == l.goSize && l.first == l.align }
+// memory, wherever it begins: there is no gap in or after one, and the first
+// number brings about the alignment of all.
+func (l *layout) stackable() bool {
+	return l.flat && len(l.pads) == 0 && l.size == l.goSize && l.first == l.align
+}
 
 const (
 	maxCleared = 4096 // bytes of an array that Reset clears

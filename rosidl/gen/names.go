@@ -65,6 +65,10 @@ func joinWords(words []string) string {
 		if i > 0 && unicode.IsDigit(rune(w[0])) && unicode.IsDigit(rune(words[i-1][len(words[i-1])-1])) {
 			b.WriteByte('_')
 		}
+		if w == "cdr" {
+			b.WriteString("Cdr") // the type's name with CDR is taken
+			continue
+		}
 		b.WriteString(word(w))
 	}
 	return b.String()
