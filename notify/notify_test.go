@@ -299,6 +299,41 @@ func TestCancelledWaitsNeitherLoseNorSwallow(t *testing.T) {
 	})
 }
 
+// late is a context that has ended, and notifies e when it is first looked at: after the waiter is registered, before it sleeps.
+type late struct {
+	context.Context
+	e event
+}
+
+func (l *late) Done() <-chan struct{} {
+	if l.e != nil {
+		l.e.Notify()
+		l.e = nil
+	}
+	return l.Context.Done()
+}
+
+// TestNotificationAndEndTogether: when a notification was handed to a waiter whose context has ended as well, the waiter has it or
+// the next one does, but not both.
+func TestNotificationAndEndTogether(t *testing.T) {
+	ended, cancel := context.WithCancel(background)
+	cancel()
+	both(t, func(t *testing.T, e event) {
+		for range 200 {
+			n := 0
+			if err := e.Wait(&late{ended, e}); err == nil {
+				n++
+			}
+			for e.WaitUntil(longPast) == nil {
+				n++
+			}
+			if n != 1 {
+				t.Fatalf("consumed %d times", n)
+			}
+		}
+	})
+}
+
 // TestManyWaiters lets many goroutines consume what many others send, one at a time each, so that all must be consumed.
 func TestManyWaiters(t *testing.T) {
 	both(t, func(t *testing.T, e event) {

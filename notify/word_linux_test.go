@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tagus-ros/tagus/internal/futex"
 )
 
 // childEnv makes this test binary, started again, the other process of a test.
@@ -98,6 +101,33 @@ func child(role string) error {
 			return nil
 		case !errors.Is(err, ErrDeadline):
 			return err
+		}
+	}
+}
+
+// TestWordSystemCalls: a sleeper costs its notifier one call; those after it, with nobody asleep, cost none.
+func TestWordSystemCalls(t *testing.T) {
+	w := newWord(t)
+	for range 100 {
+		got := make(chan error, 1)
+		go func() { got <- w.Wait(background) }()
+		for w.state.Load()&wordWaiting == 0 {
+			runtime.Gosched()
+		}
+		w.Notify()
+		if err := within(t, got); err != nil {
+			t.Fatal(err)
+		}
+		// If the sleeper was faster than its notifier, the next notification pays for it, once.
+		w.Notify()
+		w.Wait(background)
+		before := futex.Calls()
+		for range 10 {
+			w.Notify()
+			w.Wait(background)
+		}
+		if now := futex.Calls(); now != before {
+			t.Fatalf("%+v before, %+v after, with nobody asleep", before, now)
 		}
 	}
 }

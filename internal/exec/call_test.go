@@ -122,3 +122,38 @@ func TestFloodOfCallsDoesNotStarve(t *testing.T) {
 	close(end)
 	wg.Wait()
 }
+
+// TestNothingIsLeftInTheQueue: what others queue for a thread that is about to be nobody's still runs.
+func TestNothingIsLeftInTheQueue(t *testing.T) {
+	// While a stand-in is at work.
+	e := newExecutor(t, Options{CPU: -1})
+	ran := false
+	queue := func() {
+		queued := make(chan struct{})
+		go func() {
+			e.Do(func() { ran = true })
+			close(queued)
+		}()
+		wait(t, queued, "return of Do")
+	}
+	e.Do(queue)
+	if !ran {
+		t.Error("left by a stand-in")
+	}
+
+	// In the last callback of a Spin.
+	ran = false
+	ctx, cancel := context.WithCancel(context.Background())
+	entry := &Entry{Task: taskFunc(func(context.Context) bool {
+		queue()
+		cancel()
+		return false
+	})}
+	e.Do(func() { e.Ready(entry) })
+	if err := e.Spin(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !ran {
+		t.Error("left by Spin")
+	}
+}

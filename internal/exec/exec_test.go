@@ -230,6 +230,26 @@ func TestEndOfContext(t *testing.T) {
 	if n != 100 {
 		t.Errorf("%d callbacks, want 100", n)
 	}
+
+	// The same by a timer, with a task ready.
+	e = newExecutor(t, Options{CPU: -1})
+	ctx, cancel = context.WithCancel(context.Background())
+	over := false
+	e.NewTimer(time.Microsecond, func(context.Context, time.Duration) {
+		over = true
+		cancel()
+	})
+	var third Entry
+	third.Task = taskFunc(func(context.Context) bool {
+		if over {
+			t.Error("task after the timer that ended the context")
+		}
+		return true
+	})
+	e.Do(func() { e.Ready(&third) })
+	if err := e.Spin(ctx); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestSpinTwice(t *testing.T) {

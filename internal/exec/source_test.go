@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestAttachLimit(t *testing.T) {
@@ -150,6 +151,10 @@ func TestDetachWaitsForPoll(t *testing.T) {
 		}
 		close(detached)
 	}()
+	select {
+	case <-detached:
+	case <-time.After(20 * time.Millisecond): // time for Detach to be wrong
+	}
 	close(leave)
 	wait(t, detached, "end of Detach")
 }

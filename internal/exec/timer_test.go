@@ -249,6 +249,10 @@ func TestStopWaitsForRunningCall(t *testing.T) {
 			}
 			close(stopped)
 		}()
+		select {
+		case <-stopped:
+		case <-time.After(5 * time.Millisecond): // time for Stop to be wrong
+		}
 		close(leave)
 		wait(t, stopped, "end of Stop")
 		tm.Stop()
