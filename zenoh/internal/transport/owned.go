@@ -17,22 +17,13 @@ type Owned struct {
 
 var owneds = sync.Pool{New: func() any { return new(Owned) }}
 
-func newOwned(b []byte, p *pool.Pool) *Owned {
+// Adopt makes an Owned of memory that p gave, with one reference.
+func Adopt(b []byte, p *pool.Pool) *Owned {
 	o := owneds.Get().(*Owned)
 	o.b, o.pool = b, p
 	o.refs.Store(1)
 	return o
 }
-
-// NewOwned copies b into pooled memory.
-func NewOwned(p *pool.Pool, b []byte) *Owned {
-	buf := p.Get(len(b))
-	copy(buf, b)
-	return newOwned(buf, p)
-}
-
-// Bytes is the whole memory.
-func (o *Owned) Bytes() []byte { return o.b }
 
 // Ref adds a reference.
 func (o *Owned) Ref() { o.refs.Add(1) }

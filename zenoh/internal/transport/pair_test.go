@@ -106,8 +106,10 @@ func connectOver(t testing.TB, ca, cb net.Conn, a, b *side) (ta, tb *Transport) 
 	if errA != nil || errB != nil {
 		t.Fatal(errA, errB)
 	}
-	ta = Start(ca, agreedA, a.limits, pool.New(64<<20), a.sink)
-	tb = Start(cb, agreedB, b.limits, pool.New(64<<20), b.sink)
+	ta = New(ca, agreedA, a.limits, pool.New(64<<20), a.sink)
+	tb = New(cb, agreedB, b.limits, pool.New(64<<20), b.sink)
+	ta.Run()
+	tb.Run()
 	t.Cleanup(func() {
 		ta.Close(context.Background(), wire.ReasonGeneric)
 		tb.Close(context.Background(), wire.ReasonGeneric)

@@ -202,7 +202,7 @@ func (r *receiver) frame(in *wire.Reader, f *wire.Frame) error {
 
 // whole takes in a message that came in fragments.
 func (r *receiver) whole(b []byte, lane Lane) error {
-	own := newOwned(b, r.buffers)
+	own := Adopt(b, r.buffers)
 	defer own.Unref()
 	in := &r.rdWhole
 	in.Reset(b)

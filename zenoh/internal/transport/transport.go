@@ -40,9 +40,9 @@ type Transport struct {
 	done    chan struct{} // all goroutines are gone, Closed has been called
 }
 
-// Start runs a transport over a connection whose handshake is done. The
-// transport owns conn from then on.
-func Start(conn net.Conn, a Agreed, limits Limits, buffers *pool.Pool, h Handler) *Transport {
+// New makes a transport over a connection whose handshake is done, and owns
+// conn from then on. Nothing moves before Run.
+func New(conn net.Conn, a Agreed, limits Limits, buffers *pool.Pool, h Handler) *Transport {
 	limits.fill()
 	t := &Transport{agreed: a, limits: limits, conn: conn, ended: make(chan struct{}), done: make(chan struct{})}
 	if tcp, ok := conn.(*net.TCPConn); ok {
@@ -51,6 +51,11 @@ func Start(conn net.Conn, a Agreed, limits Limits, buffers *pool.Pool, h Handler
 	t.p = newPipeline(newLink(conn), limits, a.Batch, a.QoS, a.Patch >= 1, a.LocalSN, buffers, t.end)
 	t.r = receiver{in: conn, handler: h, limits: limits, batch: a.Batch, qos: a.QoS, patch: a.Patch >= 1, buffers: buffers}
 	t.r.start(a.PeerSN)
+	return t
+}
+
+// Run starts reading and writing; it must be called once, and returns at once.
+func (t *Transport) Run() {
 	var wg sync.WaitGroup
 	wg.Go(t.p.run)
 	wg.Go(t.watch)
@@ -62,10 +67,9 @@ func Start(conn net.Conn, a Agreed, limits Limits, buffers *pool.Pool, h Handler
 				t.r.drop(&t.r.lanes[i][j])
 			}
 		}
-		h.Closed(t.err)
+		t.r.handler.Closed(t.err)
 		close(t.done)
 	}()
-	return t
 }
 
 // Agreed is the result of the handshake.

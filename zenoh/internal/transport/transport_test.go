@@ -363,7 +363,8 @@ func TestSilentPeerExpires(t *testing.T) {
 	}
 	s := newSink(nil)
 	begin := time.Now()
-	tr := Start(ca, agreed, Limits{}, pool.New(1<<20), s)
+	tr := New(ca, agreed, Limits{}, pool.New(1<<20), s)
+	tr.Run()
 	err = within(t, "end", s.closed)
 	took := time.Since(begin)
 	var ce *CloseError
