@@ -79,7 +79,7 @@ type cameraLine struct {
 	Sent   uint64 `json:"sent"`
 	Failed uint64 `json:"failed"`
 	Error  string `json:"error"`  // of the first publication that failed
-	Faults int64  `json:"faults"` // in the last second
+	Faults int64  `json:"faults"` // in the last second; at the end of all but the first
 	Copied uint64 `json:"copied"` // payload bytes
 	Done   bool   `json:"done"`
 }
@@ -218,9 +218,6 @@ func runDemo(ctx context.Context, e env, f *demoFlags) (err error) {
 			if err := json.Unmarshal(l, &cam); err != nil {
 				return fmt.Errorf("the camera process said %q: %w", l, err)
 			}
-			if cam.Sent > 0 && shown > 0 {
-				sum.CameraFaults += cam.Faults
-			}
 		case l, ok := <-viewer.lines:
 			if !ok {
 				return viewer.died()
@@ -273,7 +270,7 @@ func endDemo(e env, f *demoFlags, camera, viewer *role, sum *demoSummary) error 
 	if err := json.Unmarshal(last, &v); err != nil {
 		return fmt.Errorf("the viewer process said %q: %w", last, err)
 	}
-	sum.Sent, sum.Copied = cam.Sent, cam.Copied
+	sum.Sent, sum.Copied, sum.CameraFaults = cam.Sent, cam.Copied, cam.Faults
 	sum.Received, sum.Dropped, sum.Damaged = v.Received, v.Dropped, v.Damaged
 	sum.Rate, sum.P50, sum.P99, sum.Max, sum.Jitter, sum.ViewerFaults, sum.Path = v.Rate, v.P50, v.P99, v.Max, v.Jitter, v.Faults, v.Path
 	if f.json {

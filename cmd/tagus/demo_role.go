@@ -99,7 +99,7 @@ func runCamera(ctx context.Context, e env, f *demoFlags) error {
 	}
 	say := newSayer(e)
 	if _, err := n.NewTimer(time.Second, func(context.Context, tagus.TimerInfo) {
-		line.Faults = say.faults()
+		line.Faults = say.second()
 		say.line(line)
 	}); err != nil {
 		return err
@@ -107,7 +107,7 @@ func runCamera(ctx context.Context, e env, f *demoFlags) error {
 	if err := d.Spin(ctx); err != nil {
 		return err
 	}
-	line.Done, line.Copied = true, pub.Stats().Copied
+	line.Done, line.Copied, line.Faults = true, pub.Stats().Copied, say.total
 	say.line(line)
 	return say.err
 }
@@ -128,14 +128,9 @@ func runViewer(ctx context.Context, e env, f *demoFlags) error {
 		return err
 	}
 	say := newSayer(e)
-	var faults int64
-	second := 0
 	if _, err := n.NewTimer(time.Second, func(context.Context, tagus.TimerInfo) {
 		l := v.second()
-		l.Faults = say.faults()
-		if second++; second > 1 {
-			faults += l.Faults
-		}
+		l.Faults = say.second()
 		say.line(l)
 	}); err != nil {
 		return err
@@ -144,7 +139,7 @@ func runViewer(ctx context.Context, e env, f *demoFlags) error {
 		return err
 	}
 	l := v.all()
-	l.Faults = faults
+	l.Faults = say.total
 	say.line(l)
 	return say.err
 }
@@ -212,12 +207,14 @@ type sayer struct {
 	enc     *json.Encoder
 	counter *machine.Counter
 	before  int64
+	seconds int
+	total   int64 // page faults since the first second
 	err     error // of the first line that could not be written
 }
 
 func newSayer(e env) *sayer {
 	s := &sayer{enc: json.NewEncoder(e.out), counter: machine.NewCounter(nil)}
-	s.faults()
+	s.before = s.counter.Light().MinorFaults
 	return s
 }
 
@@ -227,9 +224,13 @@ func (s *sayer) line(v any) {
 	}
 }
 
-func (s *sayer) faults() int64 {
+// second returns the page faults since it was last called.
+func (s *sayer) second() int64 {
 	now := s.counter.Light().MinorFaults
 	d := now - s.before
 	s.before = now
+	if s.seconds++; s.seconds > 1 {
+		s.total += d
+	}
 	return d
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -60,11 +61,11 @@ func execute(ctx context.Context, e env, args []string) int {
 	if f, ok := err.(failed); ok {
 		status, err = 1, f.err
 	}
-	if v, ok := err.(verbatim); ok {
-		fmt.Fprintln(e.err, v.text)
-	} else {
-		fmt.Fprintln(e.err, "tagus:", err)
+	text := err.Error()
+	if _, ok := err.(verbatim); !ok && !strings.HasPrefix(text, "tagus: ") { // errors of the library say so themselves
+		text = "tagus: " + text
 	}
+	fmt.Fprintln(e.err, text)
 	return status
 }
 
