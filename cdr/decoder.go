@@ -53,7 +53,10 @@ func (d *Decoder) Reset(payload []byte) {
 		return
 	}
 	d.big = payload[1] == 0
-	d.swap = d.big == hostLittleEndian
+	d.swap = d.big
+	if !hostLittleEndian {
+		d.swap = !d.big
+	}
 	d.buf = payload[EncapsulationSize:]
 }
 
