@@ -52,15 +52,30 @@ type Options struct {
 	// signal within this time costs no system call on either side. Zero or negative: sleep at once.
 	Spin time.Duration
 
-	// CPU is the one processor that the thread may use while it spins; negative: any. Note that 0 is a processor.
+	// CPU is the one processor that the thread may use while it spins; negative: any. Note that 0 is a processor. Pinning
+	// works on Linux only; elsewhere Spin fails.
 	CPU int
+
+	// Nice is the niceness of the thread while it spins, -20 (most favoured) to 19; 0: as it is. Values below 0 need a
+	// privilege. Linux only.
+	Nice int
+
+	// RealTime is the thread's priority under SCHED_FIFO while it spins, 1 to 99; 0: no real-time scheduling. It needs a
+	// privilege. Threads and processes made by the thread do not inherit it. A callback that computes for long under it
+	// takes its processor from everybody else. Linux only.
+	RealTime int
+
+	// ExtraProc raises GOMAXPROCS by one while the executor spins. A thread that wakes up needs one of the Go runtime's
+	// processors, and the runtime keeps none back: if as many goroutines compute as there are processors, it waits for
+	// up to a time slice of 10 ms. Changing GOMAXPROCS is a setting of the whole process and stops it for a moment; the
+	// runtime then no longer follows changes of the CPU limit by itself.
+	ExtraProc bool
 }
 
 // Executor is one loop. Make it with New; all methods may be called from any goroutine unless they say otherwise.
 type Executor struct {
 	area  *wake.Area
-	spin  time.Duration
-	cpu   int
+	opts  Options
 	visit func(leaf int) // e.poll, made once so that a turn allocates nothing
 
 	owner sync.Mutex   // who holds it is "the executor's thread": Spin for as long as it runs, or a caller of Do between two Spins
@@ -87,7 +102,7 @@ func New(o Options) (*Executor, error) {
 	if o.Area == nil {
 		return nil, ErrNoArea
 	}
-	e := &Executor{area: o.Area, spin: max(o.Spin, 0), cpu: o.CPU}
+	e := &Executor{area: o.Area, opts: o}
 	e.visit = e.poll
 	e.sources.init(o.Area.Leaves())
 	return e, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // Spin runs the loop in the calling goroutine, locked to its thread, until ctx ends, and returns nil then; after that no callback
-// runs. An error says that the loop could not be started: ErrSpinning, or what the system refused (pinning). Callbacks get
+// runs. An error says that the loop could not be started: ErrSpinning, or what the system refused (a processor, a priority). Callbacks get
 // ctx. A panic of a callback goes on to the caller and leaves the executor usable.
 func (e *Executor) Spin(ctx context.Context) error {
 	if e.OnThread() {
@@ -17,11 +17,15 @@ func (e *Executor) Spin(ctx context.Context) error {
 		return err
 	}
 	defer e.leave()
-	th, err := tune(e.cpu)
+	if e.opts.ExtraProc {
+		addProc(1)
+		defer addProc(-1)
+	}
+	th, err := tune(&e.opts)
+	defer th.restore() // also what had succeeded before an error
 	if err != nil {
 		return err
 	}
-	defer th.restore()
 	// The end of ctx wakes the thread; what it means is seen by the loop itself.
 	e.cancel.Begin(ctx, e.area.Poke)
 	defer e.cancel.Release()
@@ -88,7 +92,7 @@ func (e *Executor) loop(ctx context.Context) {
 		switch {
 		case now >= e.yield.next():
 			e.publish()
-			e.yield.yield(now, &e.count)
+			e.yield.yield(&e.count)
 		case idle:
 			e.rest(now)
 		default:
@@ -112,11 +116,11 @@ func (e *Executor) rest(now int64) {
 	if len(e.timers) > 0 {
 		deadline = e.timers[0].due
 	}
-	if e.spin > 0 {
+	if e.opts.Spin > 0 {
 		if e.idleSince == 0 {
 			e.idleSince = now
 		}
-		if until := e.idleSince + int64(e.spin); now < until {
+		if until := e.idleSince + int64(e.opts.Spin); now < until {
 			until = min(until, e.yield.next()) // the turn that follows yields
 			if deadline >= 0 {
 				until = min(until, deadline)

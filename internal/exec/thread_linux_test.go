@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -100,5 +101,80 @@ func TestIdleDoesNotWake(t *testing.T) {
 	}
 	if now := switches(); !bytes.Equal(now, before) {
 		t.Errorf("thread ran:\n%s\nbefore\n%s", now, before)
+	}
+}
+
+func TestPriorities(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, o := range []Options{{CPU: -1, Nice: -3}, {CPU: -1, RealTime: 7}} {
+		before, err := unix.SchedGetAttr(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newExecutor(t, o)
+		ctx, cancel := context.WithCancel(context.Background())
+		var during *unix.SchedAttr
+		e.NewTimer(time.Microsecond, func(context.Context, time.Duration) {
+			during, err = unix.SchedGetAttr(0, 0)
+			cancel()
+		})
+		if err := e.Spin(ctx); err != nil {
+			if errors.Is(err, unix.EPERM) {
+				t.Skip(err)
+			}
+			t.Fatal(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.RealTime != 0 && (during.Policy != unix.SCHED_FIFO || during.Priority != 7 ||
+			during.Flags&unix.SCHED_FLAG_RESET_ON_FORK == 0) {
+			t.Errorf("with %+v: %+v", o, during)
+		}
+		if o.Nice != 0 && during.Nice != -3 {
+			t.Errorf("with %+v: %+v", o, during)
+		}
+		after, err := unix.SchedGetAttr(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after.Policy != before.Policy || after.Nice != before.Nice || after.Priority != before.Priority {
+			t.Errorf("not given back: %+v, before %+v", after, before)
+		}
+	}
+	e := newExecutor(t, Options{CPU: -1, RealTime: 1000})
+	if err := e.Spin(context.Background()); err == nil {
+		t.Error("no error for a priority that does not exist")
+	}
+}
+
+// TestSoakTimer is the 1 kHz timer for 30 s: 30,000 calls to one in a thousand. It needs a machine that is not busy otherwise.
+func TestSoakTimer(t *testing.T) {
+	if os.Getenv("TAGUS_SOAK") == "" {
+		t.Skip("set TAGUS_SOAK to run it")
+	}
+	for period, want := range map[time.Duration]int64{
+		time.Millisecond:       30_000,
+		500 * time.Microsecond: 60_000,
+		250 * time.Microsecond: 120_000,
+	} {
+		e := newExecutor(t, Options{CPU: -1})
+		calls := int64(0)
+		tm, err := e.NewTimer(period, func(context.Context, time.Duration) { calls++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		if err := e.Spin(ctx); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if calls < want-want/1000 || calls > want+want/1000 {
+			t.Errorf("%v: %d calls, %d overruns, want %d calls", period, calls, tm.Overruns(), want)
+		}
+		s := e.Stats()
+		t.Logf("%v: %d calls, %d overruns, late %v on average, %v at most", period, calls, tm.Overruns(),
+			s.LateTotal/time.Duration(calls), s.LateMax)
 	}
 }

@@ -4,6 +4,7 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 )
 
@@ -25,10 +26,11 @@ func threadID() int64 {
 
 type tuned struct{}
 
-// tune refuses to pin: there is no portable way.
-func tune(cpu int) (tuned, error) {
-	if cpu >= 0 {
-		return tuned{}, errors.New("exec: pin thread to a processor: not supported on " + runtime.GOOS)
+// tune refuses what has no portable way.
+func tune(o *Options) (tuned, error) {
+	if o.CPU >= 0 || o.Nice != 0 || o.RealTime != 0 {
+		return tuned{}, fmt.Errorf("exec: processor, niceness and real-time priority of a thread: %w on %s",
+			errors.ErrUnsupported, runtime.GOOS)
 	}
 	return tuned{}, nil
 }

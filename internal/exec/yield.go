@@ -37,17 +37,25 @@ func (y *yielder) slept(from, to int64) {
 }
 
 // yield gives way to other goroutines.
-func (y *yielder) yield(now int64, c *Stats) {
+func (y *yielder) yield(c *Stats) {
+	start := clock.Mono()
 	runtime.Gosched()
-	y.last = clock.Mono()
 	c.Yields++
-	if y.last-now <= yieldSlow {
-		y.slow = 0
-		return
+	if y.yielded(start, clock.Mono()) {
+		c.SlowYields++
 	}
-	c.SlowYields++
+}
+
+// yielded tells of a yield, and reports whether it was slow.
+func (y *yielder) yielded(from, to int64) (slow bool) {
+	y.last = to
+	if to-from <= yieldSlow {
+		y.slow = 0
+		return false
+	}
 	if y.slow++; y.slow >= yieldStrike {
 		y.slow = 0
-		y.until = y.last + yieldPause
+		y.until = to + yieldPause
 	}
+	return true
 }

@@ -32,7 +32,8 @@ func explore[S comparable](start S, next func(S) []S, check func(S) error) (stat
 }
 
 // model is an area with one summary word of one bit and two leaves. Leaf i is signalled by signaller i, which before each
-// signal adds one to offered[i]; the sleeper's visit sets visited[i] to what it finds there.
+// signal adds one to offered[i]; the sleeper's visit sets visited[i] to what it finds there. Signaller 1 may poke instead;
+// what it offers then is looked at after each Take.
 type model struct {
 	word     uint8
 	sleeping bool
@@ -68,13 +69,16 @@ const (
 
 // Steps of the sleeper.
 const (
-	takeSummary uint8 = iota
+	clearPoked uint8 = iota
+	takeSummary
 	takeLeaves
 	visit0
 	visit1
+	lookAround // at what pokes are about
 	readWord
 	setSleeping
 	readSummary
+	readPoked
 	readWordLate // only with that flaw
 	compare      // in the kernel, one step with falling asleep
 	inKernel
@@ -82,7 +86,7 @@ const (
 )
 
 // steps returns the transitions of the code in area.go. A flaw leaves out or moves one of them.
-func steps(flaw string, killable bool) func(model) []model {
+func steps(flaw string, killable, poke bool) func(model) []model {
 	return func(m model) (out []model) {
 		for i := range m.signallers {
 			if i == 0 && m.dead {
@@ -99,7 +103,12 @@ func steps(flaw string, killable bool) func(model) []model {
 			case sOffer:
 				n.offered[i]++
 			case sLeaf:
-				n.leaves[i] = true
+				if i == 1 && poke {
+					n.poked = true
+					p.pc = sWord
+				} else {
+					n.leaves[i] = true
+				}
 			case sSummary:
 				n.summary = true
 				if flaw == "no word" {
@@ -128,6 +137,8 @@ func steps(flaw string, killable bool) func(model) []model {
 		n := m
 		n.pc++
 		switch m.pc {
+		case clearPoked:
+			n.poked = m.poked && flaw == "poke cleared late"
 		case takeSummary:
 			if flaw == "leaves first" {
 				n.taken, n.leaves = m.leaves, [2]bool{}
@@ -135,7 +146,7 @@ func steps(flaw string, killable bool) func(model) []model {
 			}
 			n.summary = false
 			if !m.summary {
-				n.pc = readWord
+				n.pc = lookAround
 			}
 		case takeLeaves:
 			if flaw == "leaves first" {
@@ -149,7 +160,14 @@ func steps(flaw string, killable bool) func(model) []model {
 				n.visited[i] = m.offered[i]
 			}
 			n.taken[i] = false
+		case lookAround:
+			if poke {
+				n.visited[1] = m.offered[1]
+			}
 		case readWord:
+			if flaw == "poke cleared late" {
+				n.poked = false
+			}
 			if flaw != "word after summary" {
 				n.w = m.word
 			}
@@ -160,6 +178,10 @@ func steps(flaw string, killable bool) func(model) []model {
 			}
 		case readSummary:
 			if m.summary {
+				n.pc = clearSleeping
+			}
+		case readPoked:
+			if m.poked && flaw != "no look at the poke" {
 				n.pc = clearSleeping
 			} else if flaw != "word after summary" {
 				n.pc = compare
@@ -179,7 +201,7 @@ func steps(flaw string, killable bool) func(model) []model {
 		case clearSleeping:
 			n.sleeping = false
 			n.w = 0
-			n.pc = takeSummary
+			n.pc = clearPoked
 		}
 		return append(out, n)
 	}
@@ -210,11 +232,13 @@ func start() model {
 
 func TestModel(t *testing.T) {
 	for _, killable := range []bool{false, true} {
-		states, err := explore(start(), steps("", killable), check)
-		if err != nil {
-			t.Errorf("killable %v: %v", killable, err)
+		for _, poke := range []bool{false, true} {
+			states, err := explore(start(), steps("", killable, poke), check)
+			if err != nil {
+				t.Errorf("killable %v, poke %v: %v", killable, poke, err)
+			}
+			t.Logf("killable %v, poke %v: %d states", killable, poke, states)
 		}
-		t.Logf("killable %v: %d states", killable, states)
 	}
 }
 
@@ -223,10 +247,13 @@ func TestModelFindsFlaws(t *testing.T) {
 	for _, flaw := range []string{
 		"no look at the summary", "no flag", "word after summary", "no comparison", "no word", "leaves first",
 	} {
-		if _, err := explore(start(), steps(flaw, false), check); err == nil {
+		if _, err := explore(start(), steps(flaw, false, false), check); err == nil {
 			t.Errorf("%s: not found", flaw)
-		} else {
-			t.Logf("%s: %v", flaw, err)
+		}
+	}
+	for _, flaw := range []string{"no look at the poke", "poke cleared late"} {
+		if _, err := explore(start(), steps(flaw, false, true), check); err == nil {
+			t.Errorf("%s: not found", flaw)
 		}
 	}
 }
