@@ -118,9 +118,8 @@ func (m *Member) Check() (remade bool, err error) {
 		return false, err
 	}
 	defer d.done()
-	moved := d.ino != m.file.dir.ino || d.dev != m.file.dir.dev
 	switch {
-	case moved || !named(d, fileOf(m.id), m.file.ino):
+	case !named(d, fileOf(m.id), m.file.ino):
 		if err := m.remakeFile(d); err != nil {
 			return false, err
 		}
@@ -131,7 +130,7 @@ func (m *Member) Check() (remade bool, err error) {
 		}
 		remade = true
 	}
-	if moved || !named(d, sockOf(m.id), m.sock.ino) {
+	if !named(d, sockOf(m.id), m.sock.ino) {
 		// The name may be taken by what is left of our own old socket.
 		if err := unlinkat(d.fd, sockOf(m.id)); err != nil {
 			return remade, systemError("remove", pathOf(m.f.path, m.id)+sockSuffix, d.fd, 0, err)

@@ -130,7 +130,7 @@ func (f *Folder) listen(d *dir, id graph.ID) (*listener, error) {
 		return fail(err)
 	}
 	st, err := lstatat(d.fd, sockOf(id))
-	if err == nil && st.Mode&0o777 != 0o600 { // an odd umask
+	if err == nil && st.Mode&0o600 != 0o600 { // an odd umask
 		err = unix.Fchmodat(d.fd, sockOf(id), 0o600, 0)
 	}
 	if err == nil {

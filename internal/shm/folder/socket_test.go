@@ -145,6 +145,31 @@ func TestSendWaitsForReader(t *testing.T) {
 	}
 }
 
+// TestUntilEndsThoughItsDeadlineIsTakenAway: the context ends just while the
+// deadline that an earlier call left is taken away.
+func TestUntilEndsThoughItsDeadlineIsTakenAway(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	waits := 0
+	err := until(ctx, func(d time.Time) error {
+		if d.IsZero() {
+			cancel()
+			<-ended
+		} else {
+			close(ended)
+		}
+		return nil
+	}, func() error {
+		if waits++; waits > 1 {
+			return errors.New("waits for ever")
+		}
+		return os.ErrDeadlineExceeded
+	})
+	if err != context.Canceled {
+		t.Errorf("until: %v", err)
+	}
+}
+
 func TestRecvDeadlineAndClose(t *testing.T) {
 	c, a := pair(t)
 	buf := make([]byte, 10)
