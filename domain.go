@@ -203,7 +203,7 @@ func join(c *domainConfig) (_ *Domain, err error) {
 // matches asks the one place of the matching rules, and says why not when the
 // two meet on a topic and yet cannot talk.
 func (d *Domain) matches(pub, sub *graph.Endpoint) bool {
-	if pub.Name != sub.Name {
+	if pub.Name != sub.Name || !complementary(pub.Kind, sub.Kind) {
 		return false
 	}
 	reasons := match.Check(pub, sub)
@@ -223,6 +223,19 @@ func (d *Domain) matches(pub, sub *graph.Endpoint) bool {
 			break
 		}
 		d.log.Warn("publisher and subscription do not match", "topic", pub.Name, "publisher", pub.Node.FullName(), "subscription", sub.Node.FullName(), "code", r.Code, "why", r.Text, "fix", r.Fix)
+	}
+	return false
+}
+
+// complementary reports whether an endpoint of kind from sends to one of kind to.
+func complementary(from, to graph.Kind) bool {
+	switch from {
+	case graph.KindPublisher:
+		return to == graph.KindSubscription
+	case graph.KindService:
+		return to == graph.KindClient
+	case graph.KindClient:
+		return to == graph.KindService
 	}
 	return false
 }

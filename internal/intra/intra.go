@@ -12,6 +12,6 @@ import "github.com/tagus-ros/tagus/internal/transport"
 // joins is called under a mutex and must not call back.
 func New(joins func(*transport.Outlet, *transport.Inlet) bool) transport.Transport {
 	return transport.NewLocal(transport.PathIntra, joins, func(o *transport.Outlet, in *transport.Inlet) (transport.LocalPair, error) {
-		return newQueue(in.Depth(), transport.KeepAllReliable(o.Endpoint.QoS, in.Endpoint.QoS), o.Endpoint.GID), nil
+		return newQueue(in.Depth(), transport.Refuses(&o.Endpoint, &in.Endpoint), o.Endpoint.GID), nil
 	})
 }

@@ -180,7 +180,7 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 	if in == nil || m.closing {
 		return "no-subscription", "there is no subscription " + msg.Sub.String()
 	}
-	pub := s.publisher(msg.Pub)
+	pub := s.publisher(msg.Pub, counterpart(in.Endpoint.Kind))
 	if pub == nil {
 		return "no-publisher", "publisher " + msg.Pub.String() + " is not announced"
 	}
@@ -219,12 +219,12 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 	return "", ""
 }
 
-// publisher is the announced publisher with the GID; the announcement is read again
+// publisher is the announced sending end with the GID; the announcement is read again
 // if it is not there yet.
-func (s *inSide) publisher(gid graph.GID) *graph.Endpoint {
+func (s *inSide) publisher(gid graph.GID, kind graph.Kind) *graph.Endpoint {
 	for range 2 {
 		for i := range s.p.ann.Endpoints {
-			if e := &s.p.ann.Endpoints[i]; e.GID == gid && e.Kind == graph.KindPublisher {
+			if e := &s.p.ann.Endpoints[i]; e.GID == gid && e.Kind == kind {
 				return e
 			}
 		}

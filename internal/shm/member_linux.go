@@ -44,8 +44,7 @@ type member struct {
 
 	outlets   map[graph.GID]*transport.Outlet
 	inlets    map[graph.GID]*transport.Inlet
-	outletsOn map[string]int // how many there are by topic
-	inletsOn  map[string]int
+	here      map[named]int // how many outlets and inlets there are by kind and name
 	nodes     []graph.Node
 	endpoints []graph.Endpoint
 	watching  bool
@@ -68,7 +67,7 @@ func joinFolder(cfg *Config) (*member, error) {
 	m := &member{
 		cfg: cfg, box: newMailbox(),
 		outlets: make(map[graph.GID]*transport.Outlet), inlets: make(map[graph.GID]*transport.Inlet),
-		outletsOn: make(map[string]int), inletsOn: make(map[string]int),
+		here:  make(map[named]int),
 		peers: make(map[graph.ID]*peer), said: make(map[string]string),
 	}
 	if m.clock, err = control.HostClock(); err != nil {
@@ -275,46 +274,59 @@ func (m *member) forget(p *peer) {
 	}
 }
 
+// named is what endpoints have in common that may belong together.
+type named struct {
+	kind graph.Kind
+	name string
+}
+
+func nameOf(e *graph.Endpoint) named { return named{e.Kind, e.Name} }
+
+// facing is the name under which the counterparts of e are found.
+func facing(e *graph.Endpoint) named { return named{counterpart(e.Kind), e.Name} }
+
+// leave takes an endpoint out of the count.
+func (m *member) leave(e *graph.Endpoint) {
+	if n := nameOf(e); m.here[n] > 1 {
+		m.here[n]--
+	} else {
+		delete(m.here, n)
+	}
+}
+
 // concerns reports whether the process has a counterpart of an endpoint here.
 func (m *member) concerns(p *peer) bool {
 	for i := range p.ann.Endpoints {
-		switch e := &p.ann.Endpoints[i]; e.Kind {
-		case graph.KindPublisher:
-			if m.inletsOn[e.Name] > 0 {
-				return true
-			}
-		case graph.KindSubscription:
-			if m.outletsOn[e.Name] > 0 {
-				return true
-			}
+		if m.here[facing(&p.ann.Endpoints[i])] > 0 {
+			return true
 		}
 	}
 	return false
 }
 
-// match opens the pairs of publishers here with subscriptions of p.
+// match opens the pairs of sending ends here with receiving ends of p.
 func (m *member) match(p *peer) {
 	if p.dead || m.closing || p.ann.Clock != m.clock {
 		return
 	}
 	for i := range p.ann.Endpoints {
-		sub := &p.ann.Endpoints[i]
-		if sub.Kind != graph.KindSubscription || m.outletsOn[sub.Name] == 0 {
+		to := &p.ann.Endpoints[i]
+		if to.Kind == graph.KindPublisher || m.here[facing(to)] == 0 {
 			continue
 		}
 		for gid, o := range m.outlets {
-			if o.Endpoint.Name != sub.Name {
+			if nameOf(&o.Endpoint) != facing(to) {
 				continue
 			}
-			key := pairKey{gid, sub.GID}
+			key := pairKey{gid, to.GID}
 			if p.pairs[key] != nil || p.refused[key] {
 				continue
 			}
-			if !m.cfg.Match(&o.Endpoint, sub) {
+			if !m.cfg.Match(&o.Endpoint, to) {
 				p.refused[key] = true // until the announcement changes
 				continue
 			}
-			p.want(key, o, *sub)
+			p.want(key, o, *to)
 		}
 	}
 }
@@ -322,7 +334,7 @@ func (m *member) match(p *peer) {
 func (m *member) addOutlet(o *transport.Outlet) {
 	m.box.post(func() {
 		m.outlets[o.Endpoint.GID] = o
-		m.outletsOn[o.Endpoint.Name]++
+		m.here[nameOf(&o.Endpoint)]++
 	})
 }
 
@@ -332,7 +344,7 @@ func (m *member) removeOutlet(o *transport.Outlet) {
 			return
 		}
 		delete(m.outlets, o.Endpoint.GID)
-		m.outletsOn[o.Endpoint.Name]--
+		m.leave(&o.Endpoint)
 		for _, p := range m.peers {
 			p.closePairs(o)
 		}
@@ -342,7 +354,7 @@ func (m *member) removeOutlet(o *transport.Outlet) {
 func (m *member) addInlet(in *transport.Inlet) {
 	m.box.post(func() {
 		m.inlets[in.Endpoint.GID] = in
-		m.inletsOn[in.Endpoint.Name]++
+		m.here[nameOf(&in.Endpoint)]++
 	})
 }
 
@@ -352,7 +364,7 @@ func (m *member) removeInlet(in *transport.Inlet) {
 			return
 		}
 		delete(m.inlets, in.Endpoint.GID)
-		m.inletsOn[in.Endpoint.Name]--
+		m.leave(&in.Endpoint)
 		for _, p := range m.peers {
 			p.closeFeeds(in)
 		}

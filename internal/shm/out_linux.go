@@ -261,12 +261,12 @@ func (s *outSide) accepted(msg control.Accept) error {
 	}
 	m := s.p.m
 	pub := c.outlet.Endpoint
-	keepAll := transport.KeepAllReliable(pub.QoS, c.sub.QoS)
+	keepAll := transport.Refuses(&pub, &c.sub)
 	c.link = newSender(c.ring, area, int(msg.Leaf), keepAll, m.cfg.leaseBytes(), func(err error) {
 		m.box.post(func() { c.fault(err) })
 	})
 	if c.ending == "" {
-		if err := c.outlet.Attach(c.link, transport.History(pub.QoS, c.sub.QoS)); err == nil {
+		if err := c.outlet.Attach(c.link, c.sub.GID, transport.History(pub.QoS, c.sub.QoS)); err == nil {
 			s.link.say(control.Live{Conn: c.id})
 			return nil
 		}

@@ -18,7 +18,6 @@ type receiver struct {
 
 	scanned  uint64 // entries below were noted
 	head     uint64 // highest head seen: it never moves backwards
-	stamp    int64  // newest stamp noted; later entries count as no older
 	retTail  uint64
 	finished bool // a fault was reported: nothing more is read
 }
@@ -51,9 +50,8 @@ func (r *receiver) Scan(note func(index uint64, stamp int64)) (uint64, error) {
 		if r.ring.head.Load() > i {
 			continue // made room meanwhile: the stamp may be another's
 		}
-		r.stamp = max(r.stamp, stamp)
 		r.scanned = i + 1
-		note(i, r.stamp)
+		note(i, stamp)
 	}
 	r.scanned = max(r.scanned, tail)
 	return r.head, nil

@@ -50,7 +50,7 @@ func newSelf(cfg *Config) *transport.Local {
 		}
 		// Both halves are this process's own: there is no peer to break the
 		// protocol.
-		s := newSender(r, nil, 0, transport.KeepAllReliable(o.Endpoint.QoS, in.Endpoint.QoS), cfg.leaseBytes(), func(error) {})
+		s := newSender(r, nil, 0, transport.Refuses(&o.Endpoint, &in.Endpoint), cfg.leaseBytes(), func(error) {})
 		s.mirror = make([]atomic.Pointer[arena.Slot], capacity)
 		return selfPair{s, newReceiver(r, o.Endpoint.GID, nil)}, nil
 	})

@@ -109,6 +109,21 @@ func (p *Path) AddService(*transport.ServiceEnd) error { return transport.ErrNot
 // AddClient answers transport.ErrNotYet.
 func (p *Path) AddClient(*transport.ServiceEnd) error { return transport.ErrNotYet }
 
+// counterpart is the kind of endpoint that one of kind k talks with.
+func counterpart(k graph.Kind) graph.Kind {
+	switch k {
+	case graph.KindPublisher:
+		return graph.KindSubscription
+	case graph.KindSubscription:
+		return graph.KindPublisher
+	case graph.KindService:
+		return graph.KindClient
+	case graph.KindClient:
+		return graph.KindService
+	}
+	return 0
+}
+
 // Announce tells the other processes what nodes and endpoints this one has now.
 // Changes that follow each other within a millisecond go together.
 func (p *Path) Announce(nodes []graph.Node, endpoints []graph.Endpoint) {

@@ -64,6 +64,7 @@ type Feed struct {
 	dropped bool   // nothing more is taken
 	idle    bool   // reported to onIdle
 	floor   uint64 // nothing below is queued
+	stamp   int64  // newest noted: what is queued behind it counts as no older
 	leases  int
 	note    func(index uint64, stamp int64) // bound once: Scan allocates nothing
 	onIdle  func()
@@ -329,7 +330,10 @@ func (in *Inlet) faultLocked(f *Feed, err error) error {
 // noteLocked puts one message into the order; above the depth the oldest of
 // all feeds goes.
 func (in *Inlet) noteLocked(f *Feed, index uint64, stamp int64) {
-	in.order.insert(orderEntry{stamp, index, f})
+	// Goroutines that publish at once take their stamps before their turn; a queue is
+	// taken in its own order all the same.
+	f.stamp = max(f.stamp, stamp)
+	in.order.insert(orderEntry{f.stamp, index, f})
 	for in.order.n > in.depth {
 		e := in.order.pop()
 		if ok, _ := e.feed.src.Claim(e.index, nil); ok {
@@ -481,11 +485,14 @@ func (in *Inlet) Done() bool {
 	return in.closed && in.leases == 0
 }
 
-// KeepAllReliable reports whether a pair with these profiles refuses a message rather
-// than dropping the oldest when its queue is full.
-func KeepAllReliable(pub, sub qos.Profile) bool {
-	return pub.History == qos.KeepAll && sub.History == qos.KeepAll &&
-		pub.Reliability == qos.Reliable && sub.Reliability == qos.Reliable
+// Refuses reports whether a pair refuses a message rather than dropping the oldest when
+// its queue is full: a reliable pair that keeps all, and requests and answers.
+func Refuses(from, to *graph.Endpoint) bool {
+	if from.Kind != graph.KindPublisher {
+		return true
+	}
+	return from.QoS.History == qos.KeepAll && to.QoS.History == qos.KeepAll &&
+		from.QoS.Reliability == qos.Reliable && to.QoS.Reliability == qos.Reliable
 }
 
 // MaxLeases is the largest number of samples of one subscription that can be out at

@@ -110,7 +110,7 @@ func (p *Local) join(o *Outlet, in *Inlet) error {
 		return err
 	}
 	lp.Wire(in.Station().Area(), f.Leaf())
-	if o.Attach(lp, History(o.Endpoint.QoS, in.Endpoint.QoS)) != nil {
+	if o.Attach(lp, in.Endpoint.GID, History(o.Endpoint.QoS, in.Endpoint.QoS)) != nil {
 		in.Drop(f) // o was closed and is about to be removed
 		return nil
 	}

@@ -168,7 +168,7 @@ func TestOutletCloses(t *testing.T) {
 	if err := o.Send(&Message{}); err != ErrClosed {
 		t.Errorf("Send: %v", err)
 	}
-	if err := o.Attach(newPair(t), 0); err != ErrClosed {
+	if err := o.Attach(newPair(t), graph.GID{}, 0); err != ErrClosed {
 		t.Errorf("Attach: %v", err)
 	}
 	if err := o.WaitLinks(t.Context(), 1); err != ErrClosed {
@@ -203,11 +203,11 @@ func TestOutletFull(t *testing.T) {
 	st := newStation(t)
 	p := newPair(t)
 	p.Wire(st.area, 0)
-	must(t, o.Attach(p, 0))
+	must(t, o.Attach(p, graph.GID{}, 0))
 	send(t, o, 1)
 	q := newPair(t)
 	q.Wire(st.area, 0)
-	must(t, o.Attach(full{q}, 0))
+	must(t, o.Attach(full{q}, graph.GID{}, 0))
 	var e *QueueFullError
 	if err := o.Send(&Message{NoSlot: true}); !errors.As(err, &e) || e.Topic != "/topic" || e.Limit != QueueLimit {
 		t.Errorf("Send: %v", err)

@@ -76,6 +76,11 @@ type Message struct {
 	Slot     *arena.Slot
 	Length   int // bytes of CDR in Slot, encapsulation included
 
+	// Answers is the sequence number of the request that this message answers, 0 if it
+	// answers none. Failed says that the answer is an error: its CDR body is a text.
+	Answers uint64
+	Failed  bool
+
 	// NoSlot says that the arena had no room: readers that need bytes go
 	// without this message and count it as lost.
 	NoSlot bool
@@ -90,6 +95,8 @@ type Received struct {
 	Source   int64  // ns since the Unix epoch
 	Stamp    int64  // start of publish, ns of CLOCK_MONOTONIC
 	Arrived  int64  // when it was taken, ns of CLOCK_MONOTONIC
+	Answers  uint64 // sequence number of the request that this answers, or 0
+	Failed   bool   // the answer is an error: Bytes hold its text
 	Value    *Value // shared Go message, or nil
 	Bytes    []byte // CDR with encapsulation in read-only memory, or nil; body aligned to 64
 

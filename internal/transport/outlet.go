@@ -23,20 +23,26 @@ var ErrClosed = errors.New("closed")
 // a form that the message lacks. Nothing was accepted: add it and send again.
 var ErrForm = errors.New("a form of the message is missing")
 
-// QueueFullError says that a keep-all subscription has no room for one more
-// message. Nothing was accepted.
+// ErrNoPeer says that the endpoint that a message is for is not there.
+var ErrNoPeer = errors.New("the endpoint that the message is for is gone")
+
+// QueueFullError says that a queue that refuses rather than drops has no room for one
+// more message: that of a keep-all subscription, or of requests or answers. Nothing was
+// accepted.
 type QueueFullError struct {
 	Topic string
 	Limit int // messages
 }
 
 func (e *QueueFullError) Error() string {
-	return fmt.Sprintf("%s: the queue of a keep-all subscription is full: limit keep_all_queue = %d messages", e.Topic, e.Limit)
+	return fmt.Sprintf("%s: the reader's queue is full: limit queue_depth = %d messages", e.Topic, e.Limit)
 }
 
 // Outlet is the publisher's end of a topic. It is safe for concurrent use.
 type Outlet struct {
 	Endpoint graph.Endpoint
+
+	refuses bool // a message for which some reader has no room is refused
 
 	wants  atomic.Uint32 // Form bits of all links and the history
 	paths  atomic.Uint32 // how many links there are
@@ -44,12 +50,19 @@ type Outlet struct {
 
 	mu     sync.Mutex
 	seq    uint64
-	links  []Link
+	links  []attached
 	kept   []kept // history, oldest first from keptAt
 	keptAt int
 	keptN  int
 	gone   LinkCounts // of links that were removed
 	closed bool
+}
+
+// attached is a live link with the endpoint at its other end.
+type attached struct {
+	Link
+	peer graph.GID
+	sent uint64 // messages to this peer alone: they are numbered on their own
 }
 
 // kept is one message of the history.
@@ -64,7 +77,7 @@ type kept struct {
 // NewOutlet makes the publisher's end for e. With transient-local durability
 // it keeps the newest Depth messages for late joiners.
 func NewOutlet(e graph.Endpoint) *Outlet {
-	o := &Outlet{Endpoint: e}
+	o := &Outlet{Endpoint: e, refuses: e.Kind != graph.KindPublisher || e.QoS.History == qos.KeepAll}
 	if e.QoS.Durability == qos.TransientLocal {
 		o.kept = make([]kept, QueueDepth(e.QoS))
 		o.wants.Store(uint32(FormBytes))
@@ -119,10 +132,10 @@ func (o *Outlet) Send(m *Message) error {
 	if w := Form(o.wants.Load()); m.Slot == nil && !m.NoSlot && (w&FormBytes != 0 || w != 0 && m.Value == nil) {
 		return ErrForm
 	}
-	if o.Endpoint.QoS.History == qos.KeepAll {
-		for _, l := range o.links {
-			if !l.Room() {
-				return &QueueFullError{Topic: o.Endpoint.Name, Limit: QueueLimit}
+	if o.refuses {
+		for i := range o.links {
+			if !o.links[i].Room() {
+				return o.fullError()
 			}
 		}
 	}
@@ -134,10 +147,67 @@ func (o *Outlet) Send(m *Message) error {
 			o.keep(m)
 		}
 	}
-	for _, l := range o.links {
-		l.Push(m)
+	for i := range o.links {
+		o.links[i].Push(m)
 	}
 	return nil
+}
+
+// SendTo accepts m for the endpoint peer alone, as answers are; such messages are
+// numbered for each peer on its own. Errors as Send, and ErrNoPeer when that endpoint is
+// not linked (any more).
+func (o *Outlet) SendTo(peer graph.GID, m *Message) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return ErrClosed
+	}
+	for i := range o.links {
+		l := &o.links[i]
+		if l.peer != peer {
+			continue
+		}
+		if m.Slot == nil && !m.NoSlot && (m.Value == nil || l.Takes()&FormBytes != 0) {
+			return ErrForm
+		}
+		if !l.Room() {
+			return o.fullError()
+		}
+		l.sent++
+		m.Sequence = l.sent
+		if m.Slot != nil {
+			stampSlot(m, &o.Endpoint.GID)
+		}
+		l.Push(m)
+		return nil
+	}
+	return ErrNoPeer
+}
+
+// Takes reports in which forms the endpoint peer takes messages; 0 if it is not linked.
+func (o *Outlet) Takes(peer graph.GID) Form {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.links {
+		if o.links[i].peer == peer {
+			return o.links[i].Takes()
+		}
+	}
+	return 0
+}
+
+// Peers appends the endpoints that are linked now.
+func (o *Outlet) Peers(to []graph.GID) []graph.GID {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.links {
+		to = append(to, o.links[i].peer)
+	}
+	return to
+}
+
+func (o *Outlet) fullError() error {
+	return &QueueFullError{Topic: o.Endpoint.Name, Limit: QueueDepth(o.Endpoint.QoS)}
 }
 
 // keep puts m into the history in place of the oldest. Called under mu.
@@ -154,10 +224,10 @@ func (o *Outlet) keep(m *Message) {
 	o.keptAt = (o.keptAt + 1) % len(o.kept)
 }
 
-// Attach makes l live. The newest min(history, want) kept messages go to it
+// Attach makes l live, whose other end is the endpoint peer. The newest min(history, want) kept messages go to it
 // first; as they are handed over by reference, under the same mutex as the
 // live stream, there is neither gap nor duplicate between the two.
-func (o *Outlet) Attach(l Link, want int) error {
+func (o *Outlet) Attach(l Link, peer graph.GID, want int) error {
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
@@ -173,7 +243,7 @@ func (o *Outlet) Attach(l Link, want int) error {
 		k := &o.kept[(o.keptAt+i)%len(o.kept)]
 		l.Push(&Message{Sequence: k.seq, Source: k.source, Stamp: k.stamp, Slot: k.slot, Length: k.length})
 	}
-	o.links = append(o.links, l)
+	o.links = append(o.links, attached{Link: l, peer: peer})
 	o.wants.Store(uint32(o.Wants() | l.Takes()))
 	o.paths.Store(uint32(len(o.links)))
 	o.mu.Unlock()
@@ -187,7 +257,7 @@ func (o *Outlet) Detach(l Link) bool {
 	o.mu.Lock()
 	found := false
 	for i, x := range o.links {
-		if x == l {
+		if x.Link == l {
 			o.links = append(o.links[:i:i], o.links[i+1:]...)
 			found = true
 			break
@@ -239,10 +309,12 @@ func (o *Outlet) Close() []Link {
 		return nil
 	}
 	o.closed = true
-	links := o.links
-	for _, l := range links {
-		l.End(o.seq)
-		o.retireLocked(l)
+	links := make([]Link, len(o.links))
+	for i := range o.links {
+		l := &o.links[i]
+		links[i] = l.Link
+		l.End(o.seq + l.sent) // one of the two is zero
+		o.retireLocked(l.Link)
 	}
 	o.links = nil
 	for i := range o.keptN {

@@ -17,8 +17,9 @@ import (
 //	24   8  source time, ns since the Unix epoch
 //	32   8  start of publish, ns of CLOCK_MONOTONIC
 //	40   4  length of the CDR with its encapsulation, bytes
-//	44   4  flags, zero
-//	48  12  reserved, zero
+//	44   4  flags: 1 the message is an error that answers a request
+//	48   8  sequence number of the request that this answers, or 0
+//	56   4  reserved, zero
 //	60   4  CDR encapsulation
 //	64      CDR body
 const (
@@ -30,6 +31,11 @@ const (
 	slotSource   = 24
 	slotStamp    = 32
 	slotLength   = 40
+	slotFlags    = 44
+	slotAnswers  = 48
+	slotReserved = 56
+
+	flagFailed = 1
 )
 
 // stampSlot writes the header of m into its slot.
@@ -39,8 +45,14 @@ func stampSlot(m *Message, gid *graph.GID) {
 	binary.LittleEndian.PutUint64(b[slotSequence:], m.Sequence)
 	binary.LittleEndian.PutUint64(b[slotSource:], uint64(m.Source))
 	binary.LittleEndian.PutUint64(b[slotStamp:], uint64(m.Stamp))
-	binary.LittleEndian.PutUint64(b[slotLength:], uint64(uint32(m.Length)))
-	clear(b[slotLength+8 : CDROffset])
+	binary.LittleEndian.PutUint32(b[slotLength:], uint32(m.Length))
+	flags := uint32(0)
+	if m.Failed {
+		flags = flagFailed
+	}
+	binary.LittleEndian.PutUint32(b[slotFlags:], flags)
+	binary.LittleEndian.PutUint64(b[slotAnswers:], m.Answers)
+	clear(b[slotReserved:CDROffset])
 }
 
 // ReadSlot fills r from the slot that starts at b[off]. It believes nothing:
@@ -64,6 +76,8 @@ func ReadSlot(b []byte, off uint64, gid *graph.GID, r *Received) string {
 	r.Source = int64(binary.LittleEndian.Uint64(s[slotSource:]))
 	r.Stamp = int64(binary.LittleEndian.Uint64(s[slotStamp:]))
 	r.Bytes = s[CDROffset : CDROffset+length : CDROffset+length]
+	r.Answers = binary.LittleEndian.Uint64(s[slotAnswers:])
+	r.Failed = binary.LittleEndian.Uint32(s[slotFlags:])&flagFailed != 0
 	r.Value = nil
 	return ""
 }

@@ -32,9 +32,22 @@ type Transport interface {
 	Close() error
 }
 
-// ServiceEnd is a service server or a client without its Go types.
+// ServiceEnd is a service server or a client without its Go types. A server's In has
+// the requests and its Out the answers, each sent to one client; a client has them the
+// other way round, and sends a request to every server there is.
 type ServiceEnd struct {
 	Endpoint graph.Endpoint
-	Requests *Inlet  // the server's: requests come in
-	Replies  *Outlet // the server's: answers go out; a client has both the other way round
+	In       *Inlet
+	Out      *Outlet
+}
+
+// AddTo makes both ways known to a path that joins services like topics.
+func (s *ServiceEnd) AddTo(t Transport) error {
+	return errors.Join(t.AddSubscription(s.In), t.AddPublisher(s.Out))
+}
+
+// RemoveFrom is the reverse of AddTo.
+func (s *ServiceEnd) RemoveFrom(t Transport) {
+	t.RemovePublisher(s.Out, nil)
+	t.RemoveSubscription(s.In)
 }
