@@ -279,7 +279,9 @@ func (r *run) wait(ctx context.Context) (early bool, err error) {
 				sum.Received += w.tick.Received
 				sum.Failed += w.tick.Failed
 			}
-			show.line(now, sum)
+			if sum != (tick{}) || now.Sub(start) > 2*r.opts.Sampling { // the first ticks are on their way
+				show.line(now, sum)
+			}
 		case <-end.C:
 			return false, nil
 		case <-ctx.Done():
