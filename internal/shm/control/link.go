@@ -53,17 +53,16 @@ func parseMemory(c *cursor) Message {
 	return m
 }
 
-// Open offers a connection from a publisher to a subscription.
+// Open offers a connection from a publisher to a subscription. What the
+// subscription is owed first is known only later: it stands in the ring.
 type Open struct {
 	noFDs
-	Conn      uint32    // number of the connection, chosen by the sender; never 0
-	Memory    uint16    // memory with the rings
-	Pub, Sub  graph.GID // who is to be connected
-	Offset    uint64    // of the rings in the memory, bytes
-	Capacity  uint32    // of the ring, messages
-	Returns   uint32    // of the return queue, leases
-	FirstOwed uint64    // sequence of the first message this subscription is owed
-	Kept      uint32    // kept messages that will come first
+	Conn     uint32    // number of the connection, chosen by the sender; never 0
+	Memory   uint16    // memory with the rings
+	Pub, Sub graph.GID // who is to be connected
+	Offset   uint64    // of the rings in the memory, bytes
+	Capacity uint32    // of the ring, messages
+	Returns  uint32    // of the return queue, leases
 }
 
 // Type returns [TypeOpen].
@@ -77,10 +76,7 @@ func (m Open) append(b []byte) ([]byte, error) {
 	b = append(b, m.Sub[:]...)
 	b = le.AppendUint64(b, m.Offset)
 	b = le.AppendUint32(b, m.Capacity)
-	b = le.AppendUint32(b, m.Returns)
-	b = le.AppendUint64(b, m.FirstOwed)
-	b = le.AppendUint32(b, m.Kept)
-	return le.AppendUint32(b, 0), nil
+	return le.AppendUint32(b, m.Returns), nil
 }
 
 func parseOpen(c *cursor) Message {
@@ -89,8 +85,6 @@ func parseOpen(c *cursor) Message {
 	m.Pub, m.Sub = c.bytes16(), c.bytes16()
 	m.Offset = c.u64()
 	m.Capacity, m.Returns = c.u32(), c.u32()
-	m.FirstOwed, m.Kept = c.u64(), c.u32()
-	c.skip(4)
 	return m
 }
 

@@ -60,16 +60,13 @@ var golden = []struct {
 		0400 0100 10000000
 		0300 0200 00000000                  # index, kind, reserved
 		00000100 00000000                   # size`},
-	{"open", Open{Conn: 7, Memory: 3, Pub: graph.GID(seq(0x30)), Sub: graph.GID(seq(0x40)), Offset: 0x1000, Capacity: 10, Returns: 20,
-		FirstOwed: 99, Kept: 4}, `
-		0500 0100 48000000
+	{"open", Open{Conn: 7, Memory: 3, Pub: graph.GID(seq(0x30)), Sub: graph.GID(seq(0x40)), Offset: 0x1000, Capacity: 10, Returns: 20}, `
+		0500 0100 38000000
 		07000000 0300 0000                  # connection, memory, reserved
 		30313233 34353637 38393a3b 3c3d3e3f # publisher
 		40414243 44454647 48494a4b 4c4d4e4f # subscription
 		00100000 00000000                   # offset
-		0a000000 14000000                   # capacity, returns
-		63000000 00000000                   # first owed
-		04000000 00000000                   # kept, reserved`},
+		0a000000 14000000                   # capacity, returns`},
 	{"accept", Accept{Conn: 7, SummaryWords: 8, Area: 0x80, Leaf: 258}, `
 		0600 0100 18000000
 		07000000 0800 0000                  # connection, summary words, reserved
