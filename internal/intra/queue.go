@@ -25,7 +25,6 @@ type queue struct {
 	head    uint64
 	tail    uint64
 	scanned uint64
-	stamp   int64  // newest stamp noted; later entries count as no older
 	first   uint64 // first sequence number owed
 	last    uint64 // newest accepted
 	lent    []lease
@@ -153,11 +152,7 @@ func (q *queue) Scan(note func(index uint64, stamp int64)) (uint64, error) {
 			q.mu.Unlock()
 			return head, nil
 		}
-		// Goroutines that share a publisher are numbered in another order than they
-		// stamped. The queue has one order, and only its oldest can be claimed.
-		index := q.scanned
-		q.stamp = max(q.stamp, q.at(index).m.Stamp)
-		stamp := q.stamp
+		index, stamp := q.scanned, q.at(q.scanned).m.Stamp
 		q.scanned++
 		q.mu.Unlock()
 		note(index, stamp)

@@ -33,6 +33,24 @@ func TestInletOrder(t *testing.T) {
 	equal(t, drain(st, in), "a1", "b1", "b2", "a2")
 }
 
+// Goroutines that share a publisher are numbered in another order than they stamped. Its
+// queue is taken in its own order all the same: only the oldest can be claimed.
+func TestInletStampsOutOfOrder(t *testing.T) {
+	st := newStation(t)
+	in := inlet(t, st, 10, 1)
+	_, a := feed(t, in, "a")
+	_, b := feed(t, in, "b")
+	a.push(1, 30)
+	a.push(2, 10)
+	a.push(3, 40)
+	b.push(1, 35)
+	st.area.Signal(2)
+	equal(t, drain(st, in), "a1", "a2", "b1", "a3")
+	if c := in.Counts(); c.Lost != 0 {
+		t.Errorf("counted %+v", c)
+	}
+}
+
 // Above the depth the oldest goes, whoever sent it, and is counted once.
 func TestInletDepth(t *testing.T) {
 	st := newStation(t)
