@@ -35,13 +35,33 @@ func BenchmarkTurn(b *testing.B) {
 }
 
 // BenchmarkWake is the way from before Signal to the callback of an executor that sleeps, and beside it that through a bare futex
-// between two locked threads. They take turns; an operation is one wake of the executor, by the median.
+// between two locked threads. They take turns, on the same processors, since where a thread is woken matters most; an
+// operation is one wake of the executor, by the median.
 func BenchmarkWake(b *testing.B) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var sent atomic.Int64
+	b.Run("same-core", func(b *testing.B) { onThread(b, 0, func() { wakes(b, 0) }) })
+	if runtime.NumCPU() > 1 {
+		b.Run("two-cores", func(b *testing.B) { onThread(b, 0, func() { wakes(b, 1) }) })
+	}
+}
 
-	e := newExecutor(b, Options{CPU: -1})
+// onThread runs f on a thread of its own that is pinned to a processor and ends with it.
+func onThread(b *testing.B, cpu int, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if _, err := tune(&Options{CPU: cpu}); err != nil {
+			b.Error(err)
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+func wakes(b *testing.B, cpu int) {
+	var sent atomic.Int64
+	e := newExecutor(b, Options{CPU: cpu})
 	byExecutor := make(chan int64, 1)
 	var entry Entry
 	entry.Task = taskFunc(func(context.Context) bool {
@@ -49,12 +69,12 @@ func BenchmarkWake(b *testing.B) {
 		return false
 	})
 	leaf, _ := e.Attach(pollFunc(func() { e.Ready(&entry) }))
-	spin(b, e)
+	stop := spin(b, e)
+	defer stop()
 
 	var word, asleep atomic.Uint32
 	byFutex := make(chan int64, 1)
-	go func() {
-		runtime.LockOSThread()
+	go onThread(b, cpu, func() {
 		for v := uint32(0); ; v++ {
 			asleep.Store(1)
 			for word.Load() == v {
@@ -68,7 +88,7 @@ func BenchmarkWake(b *testing.B) {
 			}
 			byFutex <- clock.Mono() - t
 		}
-	}()
+	})
 	wakeFutex := func() {
 		word.Add(1)
 		futex.Wake(&word, 1)
@@ -77,6 +97,7 @@ func BenchmarkWake(b *testing.B) {
 	var executor, bare []int64
 	for range b.N {
 		for !e.area.Asleep() {
+			runtime.Gosched()
 		}
 		pause() // from about to sleep to asleep
 		sent.Store(clock.Mono())
@@ -84,6 +105,7 @@ func BenchmarkWake(b *testing.B) {
 		executor = append(executor, <-byExecutor)
 
 		for asleep.Load() == 0 {
+			runtime.Gosched()
 		}
 		pause()
 		sent.Store(clock.Mono())
@@ -91,6 +113,7 @@ func BenchmarkWake(b *testing.B) {
 		bare = append(bare, <-byFutex)
 	}
 	for asleep.Load() == 0 {
+		runtime.Gosched()
 	}
 	sent.Store(-1)
 	wakeFutex()
