@@ -440,3 +440,15 @@ func (d *Decoder) intern(b []byte) string {
 	}
 	return *p
 }
+
+// Take returns the bytes of n numbers of the given size, in the byte order that
+// LittleEndian tells, or nil after an error. They are part of the payload.
+func (d *Decoder) Take(size, n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	return d.next(size, size*n)
+}
+
+// LittleEndian tells the byte order of the payload.
+func (d *Decoder) LittleEndian() bool { return !d.big }

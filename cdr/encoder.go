@@ -319,3 +319,12 @@ func swap(b []byte, size int) {
 		}
 	}
 }
+
+// Put writes numbers of the given size whose bytes are little-endian already.
+func (e *Encoder) Put(size int, b []byte) {
+	if len(b) > 0 {
+		if dst := e.next(size, len(b)); dst != nil {
+			copy(dst, b)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package rosidl
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -55,6 +56,44 @@ func (t FieldType) Describe() DescribedType {
 	}
 	return d
 }
+
+// ParseDescribed converts a field's type back, or says why no message can have it.
+func ParseDescribed(d DescribedType) (FieldType, error) {
+	t := FieldType{ID: TypeID(d.TypeID), NestedName: d.NestedTypeName}
+	switch {
+	case d.TypeID > idUnbounded:
+		t.ID, t.Shape = TypeID(d.TypeID-idUnbounded), Unbounded
+	case d.TypeID > idBounded:
+		t.ID, t.Shape = TypeID(d.TypeID-idBounded), Bounded
+	case d.TypeID > idArray:
+		t.ID, t.Shape = TypeID(d.TypeID-idArray), Array
+	}
+	if t.ID == idlChar {
+		t.ID = Uint8
+	}
+	if _, ok := baseNames[t.ID]; !ok && t.ID != Nested {
+		return FieldType{}, fmt.Errorf("type number %d is none that messages can have", d.TypeID)
+	}
+	if (t.ID == Nested) != (d.NestedTypeName != "") {
+		return FieldType{}, fmt.Errorf("type number %d with nested type %q", d.TypeID, d.NestedTypeName)
+	}
+	if t.Shape == Array || t.Shape == Bounded {
+		if d.Capacity == 0 || d.Capacity > maxCapacity {
+			return FieldType{}, fmt.Errorf("a capacity of %d", d.Capacity)
+		}
+		t.Capacity = int(d.Capacity)
+	}
+	if t.ID == BoundedString || t.ID == BoundedWString {
+		if d.StringCapacity == 0 || d.StringCapacity > maxCapacity {
+			return FieldType{}, fmt.Errorf("a string capacity of %d", d.StringCapacity)
+		}
+		t.StringCapacity = int(d.StringCapacity)
+	}
+	return t, nil
+}
+
+// idlChar stands in descriptions made from .idl files: one byte, too.
+const idlChar TypeID = 13
 
 // describe gives the description of s alone.
 func (s *Struct) describe() IndividualType {

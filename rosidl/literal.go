@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseDefault reads the default of a field: a literal, or literals in brackets.
-func parseDefault(t FieldType, s string) (*Default, error) {
+// ParseDefault reads the default of a field: a literal, or literals in brackets.
+func ParseDefault(t FieldType, s string) (*Default, error) {
 	if t.ID == Nested {
 		return nil, fmt.Errorf("only primitives have defaults")
 	}

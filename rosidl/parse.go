@@ -206,7 +206,7 @@ func (p *parser) line(n int, line string) error {
 	}
 	f := Field{Name: name, Type: typ, Comment: text, Line: n}
 	if value != "" {
-		if f.Default, err = parseDefault(typ, value); err != nil {
+		if f.Default, err = ParseDefault(typ, value); err != nil {
 			return p.errorf(n, line, "default of %s: %v", name, err)
 		}
 	}
