@@ -18,17 +18,27 @@ type large struct {
 	sn      uint32 // of the next fragment
 	first   bool   // nothing is assembled yet
 	frags   int    // fragments assembled
+	orphan  []byte // not nil: the sender is gone, parts point into this pooled memory
 	ended   bool
-	err     error
 	changed event
 }
 
 func (l *large) left() int { return len(l.parts[0]) + len(l.parts[1]) }
 
-// finish tells the sender how it ended.
-func (l *large) finish(err error) {
-	l.ended, l.err = true, err
+// finish tells the sender that all is written; mu is held.
+func (l *large) finish(p *pipeline) {
+	if l.orphan != nil {
+		p.buffers.Put(l.orphan)
+		l.release()
+		return
+	}
+	l.ended = true
 	l.changed.notify()
+}
+
+func (l *large) release() {
+	l.parts, l.orphan = [2][]byte{}, nil
+	larges.Put(l)
 }
 
 var larges = sync.Pool{New: func() any { return new(large) }}
@@ -52,21 +62,22 @@ func (p *pipeline) sendLarge(ctx context.Context, o Lane, head, payload []byte) 
 	l.head = append(l.head[:0], head...)
 	l.parts = [2][]byte{l.head, payload}
 	l.lane, l.first, l.sn = o, true, q.take(o.Reliable, uint32(count))
-	l.frags, l.ended, l.err, l.chunk = 0, false, nil, chunk{large: l}
+	l.frags, l.ended, l.chunk = 0, false, chunk{large: l}
 	p.enqueue(o.Priority, &l.chunk)
 	p.sends++
 	p.counts.Messages++
 	p.kick(o.Express) // unlocks
-	err := p.waitLarge(ctx, q, l)
-	l.parts = [2][]byte{}
-	larges.Put(l)
+	kept, err := p.waitLarge(ctx, q, l)
+	if !kept {
+		l.release()
+	}
 	return err
 }
 
 // waitLarge waits until l is written. One that may be dropped has WaitBeforeDrop
 // for its first fragments and, for each that was written, twice as much more,
-// up to WaitBetweenDrop in all.
-func (p *pipeline) waitLarge(ctx context.Context, q *queue, l *large) error {
+// up to WaitBetweenDrop in all. kept says that the pipeline still needs l.
+func (p *pipeline) waitLarge(ctx context.Context, q *queue, l *large) (kept bool, err error) {
 	wait, more := p.limits.WaitBeforeDrop, p.limits.WaitBetweenDrop
 	if l.lane.Block {
 		wait, more = p.limits.WaitBeforeClose, 0
@@ -78,7 +89,7 @@ func (p *pipeline) waitLarge(ctx context.Context, q *queue, l *large) error {
 		p.mu.Lock()
 		if l.ended {
 			p.mu.Unlock()
-			return l.err
+			return false, nil
 		}
 		if p.dead {
 			p.mu.Unlock()
@@ -103,41 +114,49 @@ func (p *pipeline) waitLarge(ctx context.Context, q *queue, l *large) error {
 	}
 }
 
-// giveUp ends the sending of l, which did not get through in time. When it
-// returns nothing refers to the sender's memory any more.
-func (p *pipeline) giveUp(ctx context.Context, q *queue, l *large) error {
+// giveUp ends the waiting for l, which did not get through in time. What has
+// begun is brought to its end without the sender, if what is left of it may be
+// copied; what has not, is dropped. When giveUp returns nothing refers to the
+// sender's memory any more.
+func (p *pipeline) giveUp(ctx context.Context, q *queue, l *large) (kept bool, err error) {
 	p.mu.Lock()
 	for p.w.busy && !p.w.copies && !l.ended {
 		p.w.wanted = true
 		p.w.idle.Wait() // the system call does not block, so this is short
 	}
-	if l.ended || p.detach(q, l) && !p.dead {
+	if l.ended {
 		p.mu.Unlock()
-		return l.err
+		return false, nil
 	}
-	err := p.err
-	if !p.dead {
+	assembled := p.disown(l)
+	unresponsive := l.lane.Block && ctx.Err() == nil
+	if !p.dead && !unresponsive && (assembled || !l.first && l.left() <= p.limits.FinishCopy) {
+		l.adopt(p)
+		p.mu.Unlock()
+		return true, nil
+	}
+	if err = p.err; !p.dead {
 		q.congested = !l.lane.Block
 		p.counts.Dropped[l.lane.Priority]++
 		switch {
-		case !l.lane.Block:
-			err = ErrCongested
-		case ctx.Err() != nil:
+		case unresponsive:
+			err = &CloseError{Reason: wire.ReasonUnresponsive}
+		case l.lane.Block:
 			err = context.Cause(ctx)
 		default:
-			err = &CloseError{Reason: wire.ReasonUnresponsive}
+			err = ErrCongested
 		}
 	}
+	p.remove(q, l, assembled)
 	p.mu.Unlock()
-	if ce, ok := err.(*CloseError); ok && ce.Reason == wire.ReasonUnresponsive {
+	if unresponsive && err != nil {
 		p.fail(err)
 	}
-	return err
+	return false, err
 }
 
-// detach makes the pipeline forget l. It reports whether l will arrive all the
-// same, all its fragments being on their way; what is left of these is copied.
-func (p *pipeline) detach(q *queue, l *large) (arrives bool) {
+// disown copies what is assembled of l and not yet written, and reports whether that is its end.
+func (p *pipeline) disown(l *large) (assembled bool) {
 	w := &p.w
 	for i := w.pos; i < len(w.owners); i++ {
 		if w.owners[i] == l {
@@ -145,14 +164,30 @@ func (p *pipeline) detach(q *queue, l *large) (arrives bool) {
 			w.owners[i] = nil
 		}
 	}
-	for i, c := range w.sent {
-		if c == &l.chunk {
-			last := len(w.sent) - 1
-			copy(w.sent[i:], w.sent[i+1:])
-			copy(w.prios[i:], w.prios[i+1:])
-			w.sent[last] = nil
-			w.sent, w.prios = w.sent[:last], w.prios[:last]
-			return true
+	for _, c := range w.sent {
+		assembled = assembled || c == &l.chunk
+	}
+	return assembled
+}
+
+// adopt copies what is not yet assembled of l.
+func (l *large) adopt(p *pipeline) {
+	l.orphan = p.buffers.Get(l.left())
+	n := copy(l.orphan, l.parts[0])
+	copy(l.orphan[n:], l.parts[1])
+	l.parts = [2][]byte{nil, l.orphan}
+}
+
+// remove makes the pipeline forget l.
+func (p *pipeline) remove(q *queue, l *large, assembled bool) {
+	w := &p.w
+	if assembled {
+		for i, c := range w.sent {
+			if c == &l.chunk {
+				w.sent = append(w.sent[:i], w.sent[i+1:]...)
+				w.prios = append(w.prios[:i], w.prios[i+1:]...)
+				return
+			}
 		}
 	}
 	q.remove(&l.chunk)
@@ -170,7 +205,6 @@ func (p *pipeline) detach(q *queue, l *large) (arrives bool) {
 	if q.head == nil {
 		p.pending &^= 1 << l.lane.Priority
 	}
-	return false
 }
 
 // fragments assembles as many fragments of l as the write may carry and reports whether these were the last.

@@ -24,11 +24,15 @@ type Lane struct {
 
 // Limits of the sending side; every zero field stands for its default.
 type Limits struct {
-	QueueDepth         int           // batches per priority; 2
-	WaitBeforeDrop     time.Duration // 1 ms
-	WaitBetweenDrop    time.Duration // 50 ms: how much a message in fragments may wait in all beyond the first wait
-	WaitBeforeClose    time.Duration // 5 s
-	MaxMessage         int           // bytes, both ways; 1 GiB
+	QueueDepth      int           // batches per priority; 2
+	WaitBeforeDrop  time.Duration // 1 ms
+	WaitBetweenDrop time.Duration // 50 ms: how much a message in fragments may wait in all beyond the first wait
+	WaitBeforeClose time.Duration // 5 s
+	MaxMessage      int           // bytes, both ways; 1 GiB
+	// FinishCopy is how much of a message whose sender gave up in its middle may
+	// be copied so that it arrives all the same; more, and the message is broken
+	// off. 16 MiB; negative: none.
+	FinishCopy         int
 	NoBurst            bool          // always let the sender write (for measurements)
 	CloseFlush         time.Duration // 1 s: how long closing may wait for what is queued
 	MaxReceiveMemory   int           // bytes of messages being put together from fragments; MaxMessage
@@ -52,6 +56,7 @@ func (l *Limits) fill() {
 	def(&l.WaitBeforeClose, 5*time.Second)
 	def(&l.CloseFlush, time.Second)
 	defInt(&l.MaxMessage, 1<<30)
+	defInt(&l.FinishCopy, 16<<20)
 	defInt(&l.MaxReceiveMemory, l.MaxMessage)
 	defInt(&l.KeepAlivesPerLease, 4)
 }

@@ -269,6 +269,12 @@ func TestBlockGivesUpOnThePeer(t *testing.T) {
 // Sends that are cancelled in their middle leave nothing behind that points
 // into the sender's memory, and harm nobody else.
 func TestCancelledSends(t *testing.T) {
+	for _, finish := range []int{-1, 1 << 20, 0} {
+		t.Run(fmt.Sprint("finish ", finish), func(t *testing.T) { testCancelledSends(t, finish) })
+	}
+}
+
+func testCancelledSends(t *testing.T, finish int) {
 	slow := make(chan struct{})
 	var arrived, whole atomic.Int64
 	sink := newSink(func(m *wire.Push, lane Lane, own *Owned) {
@@ -282,7 +288,7 @@ func TestCancelledSends(t *testing.T) {
 		}
 		whole.Add(1)
 	})
-	ta, tb := connect(t, &side{local: Local{Patch: 1}}, &side{sink: sink, local: Local{Patch: 1}})
+	ta, tb := connect(t, &side{local: Local{Patch: 1}, limits: Limits{FinishCopy: finish}}, &side{sink: sink, local: Local{Patch: 1}})
 	var wg sync.WaitGroup
 	var ok atomic.Int64
 	for g := range 4 {
@@ -328,7 +334,7 @@ func TestCancelledSends(t *testing.T) {
 	if arrived.Load() != ok.Load() || whole.Load() != ok.Load() {
 		t.Errorf("%d sends said yes, %d arrived, %d whole; %+v", ok.Load(), arrived.Load(), whole.Load(), rc)
 	}
-	if ok.Load() == 0 || rc.Incomplete == 0 {
+	if ok.Load() == 0 || (rc.Incomplete == 0) != (finish == 0) {
 		t.Errorf("nothing was tested: %d sent, %d cancelled in the middle", ok.Load(), rc.Incomplete)
 	}
 }

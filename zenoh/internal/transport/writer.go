@@ -113,13 +113,13 @@ func (w *writer) wrote(p *pipeline, n int) {
 	for i, c := range w.sent {
 		q := &p.queues[w.prios[i]]
 		w.sent[i] = nil
-		switch {
-		case c.large != nil:
-			c.large.finish(nil)
+		q.congested = false
+		if c.large != nil {
+			c.large.finish(p)
 			continue
-		case !c.extra:
+		}
+		if !c.extra {
 			q.batches--
-			q.congested = false
 			if q.waiting > 0 {
 				q.room.notify()
 			}
