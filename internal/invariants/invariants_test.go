@@ -17,20 +17,52 @@ func panics(t *testing.T, want string, fn func()) {
 }
 
 func TestPoison(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 4095, 4096, 4097, 3*4096 + 5} {
+		whole := make([]byte, n+2)
+		b := whole[1 : n+1]
+		if at, ok := Intact(b); ok != (n == 0) || at != 0 {
+			t.Errorf("%d bytes, not yet poisoned: %d, %v", n, at, ok)
+		}
+		Poison(b)
+		if at, ok := Intact(b); !ok || at != 0 {
+			t.Errorf("%d poisoned bytes: %d, %v", n, at, ok)
+		}
+		if whole[0] != 0 || whole[n+1] != 0 {
+			t.Errorf("%d bytes: a neighbour was poisoned", n)
+		}
+		for _, change := range []int{0, 1, 4095, 4096, 2*4096 + 7, n - 1} {
+			if change < 0 || change >= n {
+				continue
+			}
+			b[change]++
+			if at, ok := Intact(b); ok || at != change {
+				t.Errorf("%d bytes, byte %d was changed: %d, %v", n, change, at, ok)
+			}
+			b[change]--
+		}
+	}
 	b := make([]byte, 1000)
-	if at, ok := Intact(b); ok || at != 0 {
-		t.Errorf("not yet poisoned: %d, %v", at, ok)
-	}
 	Poison(b)
-	if _, ok := Intact(b); !ok {
-		t.Error("poisoned memory is not intact")
-	}
 	panics(t, "", func() { MustBeIntact(b, "slot") })
 	b[777] = 0
-	if at, ok := Intact(b); ok || at != 777 {
-		t.Errorf("byte 777 was changed: %d, %v", at, ok)
-	}
 	panics(t, "slot 3 was written to after it was released: byte 777 of 1000 is 0x00", func() { MustBeIntact(b, "slot 3") })
+}
+
+func BenchmarkPoison(b *testing.B) {
+	mem := make([]byte, 20<<20)
+	b.SetBytes(int64(len(mem)))
+	for b.Loop() {
+		Poison(mem)
+	}
+}
+
+func BenchmarkIntact(b *testing.B) {
+	mem := make([]byte, 20<<20)
+	Poison(mem)
+	b.SetBytes(int64(len(mem)))
+	for b.Loop() {
+		Intact(mem)
+	}
 }
 
 func TestSum(t *testing.T) {
