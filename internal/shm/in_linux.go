@@ -166,6 +166,10 @@ func (s *inSide) memory(msg control.Memory, fd int) error {
 	return nil
 }
 
+// codeGone refuses a pair whose subscription was closed after it was read of: nobody
+// needs to know.
+const codeGone = "no-subscription"
+
 // open takes or refuses a pair.
 func (s *inSide) open(msg control.Open) {
 	code, text := s.take(msg)
@@ -178,7 +182,7 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 	m := s.p.m
 	in := m.inlets[msg.Sub]
 	if in == nil || m.closing {
-		return "no-subscription", "there is no subscription " + msg.Sub.String()
+		return codeGone, "there is no subscription " + msg.Sub.String()
 	}
 	pub := s.publisher(msg.Pub, counterpart(in.Endpoint.Kind))
 	if pub == nil {
@@ -210,6 +214,9 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 				s.link.say(control.Close{Conn: c.id, Code: "protocol-error"})
 			})
 		})
+	if err == transport.ErrClosed {
+		return codeGone, "the subscription is being closed"
+	}
 	if err != nil {
 		return "limit", err.Error()
 	}

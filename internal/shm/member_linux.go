@@ -47,6 +47,7 @@ type member struct {
 	here      map[named]int // how many outlets and inlets there are by kind and name
 	nodes     []graph.Node
 	endpoints []graph.Endpoint
+	written   map[graph.GID]bool // endpoints that the others can read of
 	watching  bool
 	changing  bool // an announcement is on its way
 	closing   bool
@@ -67,8 +68,8 @@ func joinFolder(cfg *Config) (*member, error) {
 	m := &member{
 		cfg: cfg, box: newMailbox(),
 		outlets: make(map[graph.GID]*transport.Outlet), inlets: make(map[graph.GID]*transport.Inlet),
-		here:  make(map[named]int),
-		peers: make(map[graph.ID]*peer), said: make(map[string]string),
+		here:    make(map[named]int),
+		written: make(map[graph.GID]bool), peers: make(map[graph.ID]*peer), said: make(map[string]string),
 	}
 	if m.clock, err = control.HostClock(); err != nil {
 		return nil, err
@@ -173,6 +174,10 @@ func (m *member) publish() {
 		// What others see stays as it was; the next check is the next try.
 		time.AfterFunc(checkEvery, func() { m.box.post(m.change) })
 		return
+	}
+	clear(m.written)
+	for i := range m.endpoints {
+		m.written[m.endpoints[i].GID] = true
 	}
 	m.scan()
 	for _, p := range m.peers {
@@ -315,7 +320,8 @@ func (m *member) match(p *peer) {
 			continue
 		}
 		for gid, o := range m.outlets {
-			if nameOf(&o.Endpoint) != facing(to) {
+			// One that the other side cannot read of yet would be refused.
+			if nameOf(&o.Endpoint) != facing(to) || !m.written[gid] {
 				continue
 			}
 			key := pairKey{gid, to.GID}
