@@ -36,6 +36,7 @@ type emitter[T any] struct {
 // so that publishing allocates nothing.
 type sending struct {
 	msg transport.Message
+	to  graph.GID // the one endpoint it is for; zero: all
 	enc cdr.Encoder
 }
 
@@ -47,13 +48,8 @@ func (p *emitter[T]) init(n *Node, ts *rosidl.TypeSupport[T], e graph.Endpoint) 
 // emit sends m, or v, which holds m and stays the caller's.
 func (p *emitter[T]) emit(m *T, v *transport.Value) error {
 	s := p.take()
-	s.msg.Stamp, s.msg.Source, s.msg.Value = clock.Mono(), clock.Wall(), v
-	err := p.ts.Check(m)
-	if err != nil {
-		p.refused.Add(1)
-	} else {
-		err = p.send(s, m)
-	}
+	s.msg.Value = v
+	err := p.send(s, m)
 	if s.msg.Value != nil && v == nil {
 		s.msg.Value.Drop() // the copy that send made
 	}
@@ -61,12 +57,61 @@ func (p *emitter[T]) emit(m *T, v *transport.Value) error {
 	return err
 }
 
+// ask sends a request to all servers and returns its sequence number.
+func (p *emitter[T]) ask(m *T) (uint64, error) {
+	s := p.take()
+	err := p.send(s, m)
+	seq := s.msg.Sequence
+	if s.msg.Value != nil {
+		s.msg.Value.Drop()
+	}
+	p.give(s)
+	return seq, err
+}
+
+// answer sends m to one client, as the answer to its request number seq.
+func (p *emitter[T]) answer(m *T, client graph.GID, seq uint64) error {
+	s := p.take()
+	s.to, s.msg.Answers = client, seq
+	err := p.send(s, m)
+	if s.msg.Value != nil {
+		s.msg.Value.Drop()
+	}
+	p.give(s)
+	return err
+}
+
+// refuse tells one client that its request number seq failed, and why.
+func (p *emitter[T]) refuse(client graph.GID, seq uint64, text string) error {
+	s := p.take()
+	defer p.give(s)
+	slot, err := p.slot(len(text))
+	if err != nil {
+		return err
+	}
+	s.msg.Stamp, s.msg.Source = clock.Mono(), clock.Wall()
+	s.msg.Slot, s.msg.Length = slot, cdr.EncapsulationSize+len(text)
+	s.msg.Answers, s.msg.Failed = seq, true
+	mem := slot.Mem()
+	cdr.PutEncapsulation(mem[transport.CDROffset:])
+	copy(mem[transport.SlotHeader:], text)
+	return p.out.SendTo(client, &s.msg)
+}
+
 // send brings m into the forms that its readers want and hands it over. A reader
 // that comes meanwhile may want another form; then nothing was accepted yet.
 func (p *emitter[T]) send(s *sending, m *T) error {
+	s.msg.Stamp, s.msg.Source = clock.Mono(), clock.Wall()
+	if err := p.ts.Check(m); err != nil {
+		p.refused.Add(1)
+		return err
+	}
 	var full error
 	for {
 		want := p.out.Wants()
+		if !s.to.IsZero() {
+			want = p.out.Takes(s.to)
+		}
 		if want&transport.FormBytes != 0 && s.msg.Slot == nil && full == nil {
 			if full = p.encode(s, m); full != nil {
 				s.msg.NoSlot = true
@@ -76,7 +121,12 @@ func (p *emitter[T]) send(s *sending, m *T) error {
 			s.msg.Value = p.values.copy(m)
 			p.addCopied(p.ts.Size(m))
 		}
-		err := p.out.Send(&s.msg)
+		var err error
+		if s.to.IsZero() {
+			err = p.out.Send(&s.msg)
+		} else {
+			err = p.out.SendTo(s.to, &s.msg)
+		}
 		if err == transport.ErrForm {
 			continue
 		}
@@ -146,7 +196,7 @@ func (p *emitter[T]) give(s *sending) {
 	if s.msg.Slot != nil {
 		s.msg.Slot.Unref()
 	}
-	s.msg = transport.Message{}
+	s.msg, s.to = transport.Message{}, graph.GID{}
 	s.enc.Reset(nil)
 	p.mu.Lock()
 	p.free = append(p.free, s)

@@ -136,11 +136,11 @@ type station struct {
 }
 
 func (s *station) Attach(src transport.Poller) (int, error) { return s.e.ex.Attach(src) }
-func (s *station) Detach(leaf int)                     { s.e.ex.Detach(leaf) }
-func (s *station) Area() *wake.Area                    { return s.e.area }
-func (s *station) Offset() uint64                      { return s.e.offset }
-func (s *station) SummaryWords() int                   { return executorSummaryWords }
-func (s *station) Ready()                              { s.e.ex.Ready(&s.entry) }
+func (s *station) Detach(leaf int)                          { s.e.ex.Detach(leaf) }
+func (s *station) Area() *wake.Area                         { return s.e.area }
+func (s *station) Offset() uint64                           { return s.e.offset }
+func (s *station) SummaryWords() int                        { return executorSummaryWords }
+func (s *station) Ready()                                   { s.e.ex.Ready(&s.entry) }
 
 // Timer calls a function at a fixed rate.
 type Timer struct{ t *exec.Timer }

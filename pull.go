@@ -5,7 +5,6 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/internal/exec"
 	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/internal/wake"
@@ -21,8 +20,6 @@ type PullSubscription[T any] struct {
 	st pullStation
 
 	turn sync.Mutex // one goroutine sleeps on the area at a time
-	woke context.Context
-	stop func() bool
 }
 
 // pullSummaryWords gives a pull subscription 4,096 leaves.
@@ -38,6 +35,19 @@ type pullStation struct {
 	mu      sync.Mutex
 	sources []transport.Poller // by leaf
 	free    []int
+}
+
+// open makes a place to sleep in the domain's inbox.
+func (s *pullStation) open(d *Domain) (err error) {
+	s.d, s.visit = d, s.poll
+	s.area, s.offset, err = d.inbox.Area(pullSummaryWords)
+	return err
+}
+
+// close gives it back. Nobody sleeps there any more.
+func (s *pullStation) close() {
+	s.area.Release()
+	s.d.inbox.Release(s.offset, pullSummaryWords)
 }
 
 func (s *pullStation) Attach(src transport.Poller) (int, error) {
@@ -88,10 +98,8 @@ func (s *pullStation) poll(leaf int) {
 // time (see [WithRetained]).
 func NewPullSubscription[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profile, opts ...SubscriptionOption) (*PullSubscription[T], error) {
 	s := &PullSubscription[T]{}
-	s.st.d = n.d
-	var err error
-	if s.st.area, s.st.offset, err = n.d.inbox.Area(pullSummaryWords); err == nil {
-		s.st.visit = s.st.poll
+	err := s.st.open(n.d)
+	if err == nil {
 		if err = s.open(n, topic, P(nil).ROSType(), q, &s.st, opts); err == nil {
 			err = s.start(s)
 		}
@@ -136,29 +144,10 @@ func (s *PullSubscription[T]) Receive(ctx context.Context) (*Sample[T], error) {
 		if sample := s.pull(); sample != nil {
 			return sample, nil
 		}
-		if err := ctx.Err(); err != nil {
+		if err := s.st.area.WaitContext(ctx); err != nil {
 			return nil, &EndpointError{"subscription", s.Topic(), "receive", err}
 		}
-		s.wakeOn(ctx)
-		deadline := int64(-1)
-		if t, ok := ctx.Deadline(); ok {
-			deadline = clock.MonoOf(t)
-		}
-		s.st.area.Wait(deadline)
 	}
-}
-
-// wakeOn makes the end of ctx wake the sleeper. The registration is kept, so that
-// receiving in a loop with one context allocates nothing.
-func (s *PullSubscription[T]) wakeOn(ctx context.Context) {
-	if ctx == s.woke || ctx.Done() == nil {
-		return
-	}
-	if s.stop != nil {
-		s.stop()
-	}
-	s.woke = ctx
-	s.stop = context.AfterFunc(ctx, s.st.area.Poke)
 }
 
 // All yields messages until ctx ends, which is the last error it yields, or the
@@ -198,11 +187,8 @@ func (s *PullSubscription[T]) Close() error {
 	s.st.area.Poke()
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	if s.stop != nil {
-		s.stop()
-	}
 	s.end()
 	s.n.disown(s, s.in.Endpoint)
-	s.n.d.inbox.Release(s.st.offset, pullSummaryWords)
+	s.st.close()
 	return nil
 }

@@ -75,12 +75,19 @@ func (r *receiver[T]) open(n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 	if err != nil {
 		return err
 	}
-	r.n, r.ts, r.private = n, ts, c.private
-	if r.in, err = transport.NewInlet(e, st, c.retained+1); err != nil {
+	r.private = c.private
+	if err := r.openAs(n, e, ts, st, c.retained+1); err != nil {
 		return err
 	}
 	r.in.NeedsBytes = r.raw != nil
 	return nil
+}
+
+// openAs makes the receiver for an endpoint, with room for so many leases.
+func (r *receiver[T]) openAs(n *Node, e graph.Endpoint, ts *rosidl.TypeSupport[T], st transport.Station, leases int) (err error) {
+	r.n, r.ts = n, ts
+	r.in, err = transport.NewInlet(e, st, leases)
+	return err
 }
 
 // start makes the receiver known, after its owner is ready to be woken.

@@ -220,7 +220,7 @@ func (s *outSide) give(kind control.MemoryKind, size uint64, fd int, own bool) u
 // offer asks the subscription's process to take the pair.
 func (c *outPair) offer() {
 	s := c.side
-	capacity := uint32(transport.QueueDepth(c.sub.QoS))
+	capacity := uint32(transport.Capacity(&c.sub))
 	returns := capacity + transport.MaxLeases
 	b, fd, err := s.rings.get(ringSize(capacity, returns))
 	if err == nil {

@@ -9,9 +9,13 @@ import (
 // It is for changes of the graph, not for messages: waiting allocates. The
 // zero value is ready.
 type Broadcast struct {
-	mu sync.Mutex
-	ch chan struct{}
+	mu   sync.Mutex
+	ch   chan struct{}
+	hook func()
 }
+
+// Hook has f called by each Fire, with no lock held. It is set before the first Fire.
+func (b *Broadcast) Hook(f func()) { b.hook = f }
 
 // Fire makes all waiters look again.
 func (b *Broadcast) Fire() {
@@ -21,6 +25,9 @@ func (b *Broadcast) Fire() {
 		b.ch = nil
 	}
 	b.mu.Unlock()
+	if b.hook != nil {
+		b.hook()
+	}
 }
 
 // Wait returns when done reports true or an error, or with ctx's error.

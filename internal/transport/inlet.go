@@ -112,7 +112,7 @@ type Inlet struct {
 // samples are out at a time; when they are, further messages wait in the queue.
 func NewInlet(e graph.Endpoint, st Station, leases int) (*Inlet, error) {
 	in := &Inlet{
-		Endpoint: e, station: st, depth: QueueDepth(e.QoS), maxLeases: leases,
+		Endpoint: e, station: st, depth: Capacity(&e), maxLeases: leases,
 		next: make(map[graph.GID]uint64),
 	}
 	in.order.grow(in.depth + 1)
@@ -130,6 +130,22 @@ func (s selfPoll) Poll() {
 	if s.in.Waiting() {
 		s.in.station.Ready()
 	}
+}
+
+// OnChange has f called when publishers come or go, with no lock held. It is set before
+// the inlet is made known to a path.
+func (in *Inlet) OnChange(f func()) { in.change.Hook(f) }
+
+// Linked reports whether the endpoint gid is live.
+func (in *Inlet) Linked(gid graph.GID) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, f := range in.feeds {
+		if f.gid == gid && f.live && !f.ended && !f.dropped {
+			return true
+		}
+	}
+	return false
 }
 
 // Station is where this inlet is woken.
@@ -486,10 +502,11 @@ func (in *Inlet) Done() bool {
 }
 
 // Refuses reports whether a pair refuses a message rather than dropping the oldest when
-// its queue is full: a reliable pair that keeps all, and requests and answers.
+// its queue is full: a reliable pair that keeps all, and requests. (Of answers the oldest
+// goes: that is one whose caller has given up.)
 func Refuses(from, to *graph.Endpoint) bool {
-	if from.Kind != graph.KindPublisher {
-		return true
+	if from.Kind == graph.KindClient || from.Kind == graph.KindService {
+		return from.Kind == graph.KindClient
 	}
 	return from.QoS.History == qos.KeepAll && to.QoS.History == qos.KeepAll &&
 		from.QoS.Reliability == qos.Reliable && to.QoS.Reliability == qos.Reliable

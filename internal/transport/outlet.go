@@ -93,6 +93,22 @@ func QueueDepth(q qos.Profile) int {
 	return min(max(q.Depth, 1), QueueLimit)
 }
 
+// PendingCalls is how many answers wait for a client at most, and so how many calls of
+// one client can be under way.
+const PendingCalls = 256
+
+// Capacity is how many messages a queue to the endpoint e holds.
+func Capacity(e *graph.Endpoint) int {
+	if e.Kind == graph.KindClient {
+		return PendingCalls
+	}
+	return QueueDepth(e.QoS)
+}
+
+// OnChange has f called when links come or go, with no lock held. It is set before the
+// outlet is made known to a path.
+func (o *Outlet) OnChange(f func()) { o.change.Hook(f) }
+
 // History is how many kept messages a subscription with profile sub gets when
 // it joins a publisher with profile pub.
 func History(pub, sub qos.Profile) int {
