@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func newBenchRun(e env) *cobra.Command {
 	fl.IntVar(&f.tooMicros, "too-late-absolute", 50000, "a message that takes longer than this is too late, µs")
 	fl.StringVar(&f.csv, "csv-out", "off", "commas in the result files, on or off")
 	fl.StringVar(&f.results, "results-dir", ".", "folder in which <topology>_log is made")
-	fl.StringVar(&f.touch, "touch", "none", "how much of a payload the callback reads: none, line (a byte of each cache line), all")
+	fl.StringVar(&f.touch, "touch", "none", "how much of a payload the callback reads: none, line (a byte of each cache line), all, or several with commas, run in turn")
 	fl.StringVar(&f.recycling, "recycling", "", "how payload memory is used again: lifo (default), fifo, off, or several with commas, run in turn")
 	fl.StringVar(&f.json, "json", "", "write the results to this file as one JSON object")
 	fl.BoolVar(&f.strict, "strict", false, "unknown keys in topology files are errors")
@@ -116,9 +117,6 @@ func (f *benchFlags) options() (bench.Options, error) {
 	case f.busyPoll < 0:
 		return o, usage{fmt.Errorf("--busy-poll is %v, want 0 or more", f.busyPoll)}
 	}
-	if o.Touch, err = bench.ParseTouch(f.touch); err != nil {
-		return o, usage{fmt.Errorf("--%w", err)}
-	}
 	o.Duration = time.Duration(f.seconds * float64(time.Second))
 	o.Sampling = time.Duration(f.samplingMS) * time.Millisecond
 	o.Lateness.LatePercent, o.Lateness.LateMicros = f.latePercent, f.lateMicros
@@ -127,25 +125,47 @@ func (f *benchFlags) options() (bench.Options, error) {
 	return o, nil
 }
 
-// policies are the ways of recycling to run in turn. The case that report 002 measured is run in all of them unless told otherwise.
-func (f *benchFlags) policies(args []string) ([]string, error) {
-	text := f.recycling
-	if text == "" {
-		text = "lifo"
+// variant is one of several runs of the same topologies.
+type variant struct {
+	recycling string
+	touch     bench.Touch
+}
+
+// variants are the runs to make in turn. The case that report 002 measured is run with every way of recycling unless told otherwise.
+func (f *benchFlags) variants(args []string) ([]variant, error) {
+	recycling := f.recycling
+	if recycling == "" {
+		recycling = "lifo"
 		if len(args) == 1 && args[0] == "mont_blanc_1mb" {
-			text = strings.Join(bench.Recyclings, ",")
+			recycling = strings.Join(bench.Recyclings, ",")
 		}
 	}
-	var out []string
-	for _, p := range strings.Split(text, ",") {
-		switch p {
-		case "lifo", "off", "fifo":
-			out = append(out, p)
-		default:
+	var out []variant
+	for _, p := range strings.Split(recycling, ",") {
+		if !slices.Contains(bench.Recyclings, p) {
 			return nil, usage{fmt.Errorf("--recycling is %q, want lifo, off or fifo", p)}
+		}
+		for _, w := range strings.Split(f.touch, ",") {
+			t, err := bench.ParseTouch(w)
+			if err != nil {
+				return nil, usage{fmt.Errorf("--%w", err)}
+			}
+			out = append(out, variant{p, t})
 		}
 	}
 	return out, nil
+}
+
+// name tells variants of one run apart by what differs.
+func (v variant) name(all []variant) string {
+	var parts []string
+	if slices.ContainsFunc(all, func(x variant) bool { return x.recycling != v.recycling }) {
+		parts = append(parts, "recycling "+v.recycling)
+	}
+	if slices.ContainsFunc(all, func(x variant) bool { return x.touch != v.touch }) {
+		parts = append(parts, "touch "+v.touch.String())
+	}
+	return strings.Join(parts, ", ")
 }
 
 // topologies loads what the arguments name.
@@ -196,7 +216,7 @@ func runBench(ctx context.Context, e env, f *benchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	policies, err := f.policies(args)
+	variants, err := f.variants(args)
 	if err != nil {
 		return err
 	}
@@ -204,18 +224,19 @@ func runBench(ctx context.Context, e env, f *benchFlags, args []string) error {
 		return err
 	}
 	var done []report.Variant
-	for i, policy := range policies {
+	for i, v := range variants {
 		if ctx.Err() != nil {
 			break
 		}
-		o.Recycling = policy
-		fmt.Fprintf(e.err, "running %s for %v, in-process delivery %s, recycling %s\n", strings.Join(namesOf(o.Topologies), " "), o.Duration, f.ipc, policy)
+		o.Recycling, o.Touch = v.recycling, v.touch
+		fmt.Fprintf(e.err, "running %s for %v, in-process delivery %s, recycling %s, touch %s\n", strings.Join(namesOf(o.Topologies), " "), o.Duration, f.ipc, v.recycling, v.touch)
 		r, err := bench.Run(ctx, bench.Env{Self: benchSelf(e), Err: e.err, Terminal: e.terminal}, o)
 		if err != nil {
 			return err
 		}
-		if len(policies) > 1 {
-			fmt.Fprintf(e.out, "recycling %s\n", policy)
+		name := v.name(variants)
+		if name != "" {
+			fmt.Fprintln(e.out, name)
 		}
 		if err := report.WriteTables(e.out, r); err != nil {
 			return err
@@ -223,15 +244,15 @@ func runBench(ctx context.Context, e env, f *benchFlags, args []string) error {
 		fmt.Fprintln(e.out)
 		suffix := ""
 		if i > 0 {
-			suffix = "_" + policy
+			suffix = strings.NewReplacer(", ", "_", " ", "_").Replace(name)
 		}
-		if err := f.write(e, r, policy, suffix, args); err != nil {
+		if err := f.write(e, r, v, suffix, args); err != nil {
 			return err
 		}
-		done = append(done, report.Variant{Name: policy, Result: r})
+		done = append(done, report.Variant{Name: name, Result: r})
 	}
 	if len(done) > 1 {
-		return report.Compare(e.out, "recycling", compared(done[0].Result), done)
+		return report.Compare(e.out, "variant", compared(done[0].Result), done)
 	}
 	return nil
 }
@@ -251,7 +272,7 @@ func compared(r *report.Result) string {
 }
 
 // write writes the files of one run. The first of several runs has the plain names.
-func (f *benchFlags) write(e env, r *report.Result, policy, suffix string, args []string) error {
+func (f *benchFlags) write(e env, r *report.Result, v variant, suffix string, args []string) error {
 	settings := []report.Setting{
 		{Key: "topology_json_list", Value: strings.Join(args, " ")},
 		{Key: "system_executor", Value: strconv.Itoa(f.executor)}, {Key: "node_type", Value: strconv.Itoa(f.node)},
@@ -259,13 +280,13 @@ func (f *benchFlags) write(e env, r *report.Result, policy, suffix string, args 
 		{Key: "resources_sampling_per_ms", Value: strconv.Itoa(f.samplingMS)}, {Key: "csv_out", Value: f.csv}, {Key: "tracking.is_enabled", Value: f.tracking},
 		{Key: "late_percentage", Value: strconv.Itoa(f.latePercent)}, {Key: "late_absolute_us", Value: strconv.Itoa(f.lateMicros)},
 		{Key: "too_late_percentage", Value: strconv.Itoa(f.tooLatePercent)}, {Key: "too_late_absolute_us", Value: strconv.Itoa(f.tooMicros)},
-		{Key: "middleware", Value: "tagus " + readVersion().Version}, {Key: "recycling", Value: policy}, {Key: "touch", Value: f.touch},
+		{Key: "middleware", Value: "tagus " + readVersion().Version}, {Key: "recycling", Value: v.recycling}, {Key: "touch", Value: v.touch.String()},
 		{Key: "split", Value: strconv.FormatBool(f.split)}, {Key: "kernel", Value: r.Machine.Kernel}, {Key: "cpus", Value: strconv.Itoa(r.Machine.CPUs)},
 		{Key: "date", Value: e.now().UTC().Format(time.RFC3339)},
 	}
 	dir := f.results
 	if suffix != "" {
-		dir = filepath.Join(dir, "recycling"+suffix)
+		dir = filepath.Join(dir, suffix)
 	}
 	for i := range r.Processes {
 		if _, err := report.WriteFiles(dir, r, i, f.csv == "on", settings); err != nil {
@@ -278,7 +299,7 @@ func (f *benchFlags) write(e env, r *report.Result, policy, suffix string, args 
 	file := f.json
 	if suffix != "" {
 		ext := filepath.Ext(file)
-		file = strings.TrimSuffix(file, ext) + suffix + ext
+		file = strings.TrimSuffix(file, ext) + "_" + suffix + ext
 	}
 	return report.WriteJSON(file, r)
 }

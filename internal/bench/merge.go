@@ -153,6 +153,9 @@ func (m *merger) topic(process int, r *rowFindings) {
 	}
 	t.Path, t.Ownership = strings.Join(paths, "+"), strings.Join(ways, "+")
 	m.out.Topics = append(m.out.Topics, t)
+	if r.Lost != uint64(t.Lost) && m.found[process].Foreign == 0 {
+		m.out.Notes = append(m.out.Notes, fmt.Sprintf("%s of node %s: the subscription itself counts %d lost messages, the numbers say %d", r.Topic, r.Node, r.Lost, t.Lost))
+	}
 	if t.Repeated > 0 {
 		m.out.Notes = append(m.out.Notes, fmt.Sprintf("%s of node %s: %d messages came twice or out of order", r.Topic, r.Node, t.Repeated))
 	}

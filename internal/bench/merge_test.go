@@ -32,6 +32,7 @@ func TestMerge(t *testing.T) {
 		{
 			Rows: []rowFindings{{
 				Node: "s", Topic: "t", Size: 8, Take: "lent", GIDs: []graph.GID{gid}, Paths: paths, First: 1010 * ms, Last: 2990 * ms,
+				Lost: 2,
 				Data: record.Data{Samples: []int64{1000, 3000, 12 * ms, 2000, 4 * ms, 3 * ms}, TooLateAt: []int{2}, Late: 2, Lost: 1},
 			}},
 			Started: 1001 * ms, Stopped: 3001 * ms, Received: 190,
@@ -44,7 +45,7 @@ func TestMerge(t *testing.T) {
 				{At: 1504 * ms, Latency: 4 * ms, Number: 4, Class: record.Late, Lost: 1},
 				{At: 1712 * ms, Latency: 12 * ms, Number: 6, Class: record.TooLate},
 			},
-			Corrupt: 1, Foreign: 9, Notes: []string{"hello"},
+			Corrupt: 1, Notes: []string{"hello"},
 		},
 	}
 	o := DefaultOptions()
@@ -96,7 +97,7 @@ func TestMerge(t *testing.T) {
 	notes := strings.Join(r.Notes, "\n")
 	for _, n := range []string{
 		"a: 3 publications failed, the first with: no memory", "a: 1 loans were copied after all", "a: 2 publications were left out",
-		"b: 1 messages did not hold", "b: 9 messages came from publishers that are not of this run", "b: no counters", "b: hello",
+		"b: 1 messages did not hold", "the subscription itself counts 2 lost messages, the numbers say 1", "b: no counters", "b: hello",
 	} {
 		if !strings.Contains(notes, n) {
 			t.Errorf("no note %q in\n%s", n, notes)

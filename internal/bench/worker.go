@@ -453,6 +453,9 @@ func (w *worker) collect(f *findings, counts [][]uint32) {
 		out := w.names[i]
 		out.Size, out.Data, out.GIDs, out.Paths, out.First, out.Last = int(r.size), r.row.Data(), r.gids, r.paths[:], r.first, r.last
 		out.Lost = w.hears[i].stats().Lost
+		if keys := w.plan.pubsOf[i]; out.Size == 0 && len(keys) > 0 { // nothing came to tell
+			out.Size = PayloadSize(w.opts.Topologies[keys[0].Process].PublisherAt(keys[0].Index))
+		}
 		f.Rows = append(f.Rows, out)
 	}
 	for i, t := range w.tickers {
