@@ -94,7 +94,8 @@ func aligned(n int) []byte {
 type random struct {
 	*rand.Rand
 	ascii bool
-	long  int // most elements of a sequence
+	yaml  bool // favour texts that YAML could misread
+	long  int  // most elements of a sequence
 }
 
 func newRandom(seed uint64) *random {
@@ -209,6 +210,9 @@ func (r *random) float64() float64 {
 }
 
 func (r *random) text(t rosidl.FieldType) string {
+	if r.yaml && t.StringCapacity == 0 && r.IntN(2) == 0 {
+		return awkwardTexts[r.IntN(len(awkwardTexts))]
+	}
 	bound := 12
 	if t.StringCapacity > 0 {
 		bound = min(bound, t.StringCapacity)
@@ -230,6 +234,15 @@ func (r *random) text(t rosidl.FieldType) string {
 		}
 		b.WriteString(l)
 	}
+}
+
+// awkwardTexts are written in quotes by some rule or other, or just not.
+var awkwardTexts = []string{
+	"yes", "No", "true", "null", "~", "", " ", "a b", "-", "- a", "-a", "?", "? a", ":", ": a", "a: b", "a:b", "a #b", "a#b", "#", "1", "-1", "0x1f",
+	"1.5", "1e5", "1.0e+5", ".5", ".inf", "-.INF", ".NaN", "1_000", "0b11", "017", "1:30", "1:30.5", "2001-01-01", "2001-1-1 1:00:00 Z", "<<", "=",
+	"---", "--- a", "...", "[a]", "{a}", "a, b", "a]", "'", "it's", "\"", "\\", "%a", "@a", "`a", "!a", "&a", "*a", "|", ">", " lead", "trail ",
+	"a\nb", "a\n", "\na", "a\n\nb", "a \nb", "a\n b", "a\tb", "\t", "a\rb", "\x00", "\x7f", "\u0085", "\u00a0", "a\u2028b", "\ufeff", "\ufffd",
+	"ü", "日本", "𝄞", "𝄞\x01", "a\u00a0b", "x' y\nz''", "0", "0.", "00", "08", "+1", "1e+5", "1.e+5", "on", "Off", "y", "n", "NULL", "nULL",
 }
 
 // structOf gives the definition of a type.

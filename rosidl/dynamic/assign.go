@@ -370,10 +370,14 @@ func toFloat(v any) (float64, error) {
 		if isDotted(s) {
 			s = strings.Replace(s, ".", "", 1)
 		}
-		if x, err := strconv.ParseFloat(s, 64); err == nil {
-			return x, nil
+		x, err := strconv.ParseFloat(s, 64)
+		switch {
+		case err != nil:
+			return 0, mismatch(v, "a number")
+		case x != x:
+			return math.Float64frombits(0x7ff8 << 48), nil // the NaN that others write
 		}
-		return 0, mismatch(v, "a number")
+		return x, nil
 	}
 	r := reflect.ValueOf(v)
 	switch r.Kind() {

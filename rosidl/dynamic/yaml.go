@@ -24,7 +24,7 @@ var Echo = Print{Truncate: 128}
 func (m *Message) AppendYAML(dst []byte, p Print) []byte {
 	w := yamlWriter{dst: dst, p: p}
 	if p.Flow || len(m.values) == 0 {
-		w.flowMessage(m)
+		w.flowMessage(m, 2)
 		w.dst = append(w.dst, '\n')
 	} else {
 		w.block(m, 0, false)
@@ -107,7 +107,8 @@ func (w *yamlWriter) shown(n int) int {
 	return n
 }
 
-func (w *yamlWriter) flowMessage(m *Message) {
+// flowMessage writes a message on one line; lines of a text begin further in.
+func (w *yamlWriter) flowMessage(m *Message, indent int) {
 	w.write("{")
 	for i := range m.values {
 		if i > 0 {
@@ -118,16 +119,16 @@ func (w *yamlWriter) flowMessage(m *Message) {
 		n := m.length(i)
 		switch {
 		case f.Type.Shape == rosidl.Single:
-			w.element(m, i, -1, 0)
+			w.element(m, i, -1, indent+2)
 		case w.p.NoArrays:
-			w.text(abbreviated(f, n), 0)
+			w.text(abbreviated(f, n), indent+2)
 		default:
 			w.write("[")
 			for j := range w.shown(n) {
 				if j > 0 {
 					w.write(", ")
 				}
-				w.element(m, i, j, 0)
+				w.element(m, i, j, indent+4)
 			}
 			if w.shown(n) < n {
 				w.write(", '...'")
@@ -145,11 +146,11 @@ func (w *yamlWriter) element(m *Message, i, j, indent int) {
 	case *string:
 		w.string(*ref, indent)
 	case *Message:
-		w.flowMessage(ref)
+		w.flowMessage(ref, indent)
 	case *[]string:
 		w.string((*ref)[j], indent)
 	case *[]Message:
-		w.flowMessage(&(*ref)[j])
+		w.flowMessage(&(*ref)[j], indent)
 	default:
 		w.number(m.typ.Fields[i].Type.ID, m.bitsAt(i, j), indent)
 	}
