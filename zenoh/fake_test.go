@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,15 +35,19 @@ type fakeConn struct {
 	t    *transport.Transport
 	said chan any // *wire.Push, *wire.Declare, … in order, as copies
 	gone chan error
+	deaf atomic.Bool // what the session says is not noted
 }
 
-func newFake(t testing.TB) *fake {
+func newFake(t testing.TB, lease ...time.Duration) *fake {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fake{t: t, l: l, conns: make(chan *fakeConn, 100), lease: 10 * time.Second}
+	if len(lease) > 0 {
+		f.lease = lease[0]
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -96,6 +101,10 @@ func (f *fake) hangUp() {
 func (c *fakeConn) Closed(err error) { c.gone <- err }
 
 func (c *fakeConn) Message(in *wire.Reader, _ transport.Lane, _ *transport.Owned) {
+	if c.deaf.Load() {
+		wire.SkipNetwork(in)
+		return
+	}
 	keep := func(w *wire.WireExpr) { w.Suffix = append([]byte(nil), w.Suffix...) }
 	switch wire.MessageID(in.Peek()) {
 	case wire.IDPush:
@@ -118,6 +127,9 @@ func (c *fakeConn) Message(in *wire.Reader, _ transport.Lane, _ *transport.Owned
 		m := new(wire.Request)
 		m.Decode(in)
 		keep(&m.Key)
+		m.Body.Parameters = append([]byte(nil), m.Body.Parameters...)
+		m.Body.Payload = append([]byte(nil), m.Body.Payload...)
+		m.Body.Attachment = append([]byte(nil), m.Body.Attachment...)
 		c.said <- m
 	case wire.IDResponse:
 		m := new(wire.Response)

@@ -153,8 +153,7 @@ func TestRouterDiesFiveTimes(t *testing.T) {
 // The link is cut without a word and comes back: the session notices within the
 // lease, and resumes by itself.
 func TestLinkCutAndRestored(t *testing.T) {
-	f := newFake(t)
-	f.lease = 400 * time.Millisecond
+	f := newFake(t, 400*time.Millisecond)
 	p := newProxy(t, f.l.Addr().String(), 0)
 	st := newStates()
 	session(t, p.locator(), func(c *Config) {

@@ -52,14 +52,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	s := &Session{
-		cfg: cfg, clock: newHLC(cfg.ID), buffers: pool.New(cfg.BufferPool), nextID: 1,
-		aliases: map[string]*alias{}, tokens: map[*Token]struct{}{}, asks: map[uint32]*Ask{},
-		watchers: map[*LivelinessSubscriber]struct{}{}, lookups: map[uint32]*lookup{}, remote: map[uint32]string{}, alive: map[string]int{},
-		managed: make(chan struct{}),
-	}
-	s.subs.Store(new([]*Subscriber))
-	s.queryables.Store(new([]*Queryable))
+	s := newSession(cfg)
 	for _, e := range cfg.Connect {
 		l, err := parseLocator(e)
 		if err != nil {
@@ -81,6 +74,18 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	go s.manage(manage, first)
 	return s, nil
+}
+
+func newSession(cfg Config) *Session {
+	s := &Session{
+		cfg: cfg, clock: newHLC(cfg.ID), buffers: pool.New(cfg.BufferPool), nextID: 1,
+		aliases: map[string]*alias{}, tokens: map[*Token]struct{}{}, asks: map[uint32]*Ask{},
+		watchers: map[*LivelinessSubscriber]struct{}{}, lookups: map[uint32]*lookup{}, remote: map[uint32]string{}, alive: map[string]int{},
+		managed: make(chan struct{}),
+	}
+	s.subs.Store(new([]*Subscriber))
+	s.queryables.Store(new([]*Queryable))
+	return s
 }
 
 // ID is the session's identity in the network.
