@@ -28,6 +28,16 @@ type inPair struct {
 	id    uint32
 	inlet *transport.Inlet
 	feed  *transport.Feed
+	rx    *receiver
+}
+
+// end lets the subscription drain what the publisher has sent. A process that ended at
+// once may have made the pair live without having said so.
+func (c *inPair) end() {
+	if c.rx.begun() {
+		c.inlet.Start(c.feed)
+	}
+	c.inlet.End(c.feed)
 }
 
 const (
@@ -65,7 +75,7 @@ func (p *peer) inDown(s *inSide) {
 	}
 	s.down = true
 	for _, c := range s.pairs {
-		c.inlet.End(c.feed)
+		c.end()
 	}
 	s.settle()
 }
@@ -118,7 +128,7 @@ func (s *inSide) handle(msg control.Message, fds []int) {
 			if msg.Code == "protocol-error" {
 				c.inlet.Drop(c.feed)
 			} else {
-				c.inlet.End(c.feed)
+				c.end()
 			}
 		}
 	case control.Look:
@@ -205,8 +215,8 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 	if err != nil {
 		return "protocol-error", err.Error()
 	}
-	c := &inPair{id: msg.Conn, inlet: in}
-	c.feed, err = in.AddFeed(newReceiver(r, msg.Pub, s.arena), msg.Pub, transport.PathSHM,
+	c := &inPair{id: msg.Conn, inlet: in, rx: newReceiver(r, msg.Pub, s.arena)}
+	c.feed, err = in.AddFeed(c.rx, msg.Pub, transport.PathSHM,
 		func() { m.box.post(func() { s.idle(c) }) },
 		func(err error) {
 			m.box.post(func() {

@@ -31,6 +31,9 @@ func newReceiver(r ring, gid graph.GID, view []byte) *receiver {
 func (r *receiver) First() uint64 { return max(r.ring.first.Load(), 1) }
 func (r *receiver) Last() uint64  { return r.ring.last.Load() }
 
+// begun reports whether the publisher has made the pair live.
+func (r *receiver) begun() bool { return r.ring.first.Load() != 0 }
+
 // Scan notes the entries from where it left off to the tail.
 func (r *receiver) Scan(note func(index uint64, stamp int64)) (uint64, error) {
 	if r.finished {

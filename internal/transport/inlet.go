@@ -197,15 +197,23 @@ func (in *Inlet) Start(f *Feed) {
 	in.station.Area().Signal(f.leaf)
 }
 
-// End says that f's publisher is gone: what is queued is still taken.
+// End says that f's publisher is gone: what is queued is still taken. If that is nothing,
+// f is over at once: a pull subscription may not be looked at for long, and the
+// publisher's process would wait for it.
 func (in *Inlet) End(f *Feed) {
 	in.mu.Lock()
 	if !f.ended && !f.dropped {
 		in.leaving++
 	}
 	f.ended = true
+	fault := in.scanLocked(f)
+	over := in.overLocked()
 	in.mu.Unlock()
 	in.change.Fire()
+	if fault != nil && f.onFault != nil {
+		f.onFault(fault)
+	}
+	finish(over)
 	in.station.Area().Signal(f.leaf)
 }
 

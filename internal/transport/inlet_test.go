@@ -180,6 +180,20 @@ func TestInletEndsOnlyWhenDrained(t *testing.T) {
 	}
 }
 
+// An ended feed with nothing queued is over without anybody looking at the subscription.
+func TestInletEndsUnseen(t *testing.T) {
+	st := newStation(t)
+	in := inlet(t, st, 5, 1)
+	f, a := feed(t, in, "a")
+	a.push(1, 10)
+	equal(t, drain(st, in), "a1")
+	a.last = 3
+	in.End(f)
+	if c := in.Counts(); !a.over || c.Lost != 2 {
+		t.Errorf("idle %v, counted %+v", a.over, c)
+	}
+}
+
 // An ended feed is over when its last message made room for another publisher's.
 func TestInletEndsWhenEvicted(t *testing.T) {
 	st := newStation(t)

@@ -89,15 +89,24 @@ func TestInletModel(t *testing.T) {
 			}
 			return n
 		}
+		// note is what happens when the queue of a feed, or of all, is looked at.
+		note := func(which func(queued) bool) {
+			n := -depth
+			for i := range model {
+				model[i].noted = model[i].noted || which(model[i])
+				if model[i].noted {
+					n++
+				}
+			}
+			for ; n > 0; n-- {
+				i := slices.IndexFunc(model, func(q queued) bool { return q.noted })
+				model = slices.Delete(model, i, i+1)
+				evicted++
+			}
+		}
 		turn := func() {
 			st.turn()
-			for i := range model {
-				model[i].noted = true
-			}
-			if n := len(model) - depth; n > 0 {
-				evicted += uint64(n)
-				model = model[n:]
-			}
+			note(func(queued) bool { return true })
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"publisher": func(rt *rapid.T) {
@@ -135,6 +144,7 @@ func TestInletModel(t *testing.T) {
 				}
 				if f := rapid.IntRange(0, len(feeds)-1).Draw(rt, "feed"); !feeds[f].ended {
 					in.End(feeds[f])
+					note(func(q queued) bool { return q.feed == f })
 				}
 			},
 			"turn": func(*rapid.T) { turn() },
@@ -180,6 +190,7 @@ func TestInletModel(t *testing.T) {
 				}
 			},
 		})
+		turn()
 		for _, f := range feeds {
 			if !f.ended {
 				in.End(f)
