@@ -47,6 +47,8 @@ type Domain struct {
 	deflt     *Executor
 	closed    bool
 
+	defined sync.Map // typeID: func() string, the definitions of the types that endpoints here had
+
 	said       sync.Mutex
 	mismatches map[[2]graph.GID]bool // pairs whose mismatch was logged
 }
@@ -192,7 +194,8 @@ func join(c *domainConfig) (_ *Domain, err error) {
 		Joins: func(o *transport.Outlet, in *transport.Inlet) bool {
 			return (!d.inproc || in.NeedsBytes) && d.matches(&o.Endpoint, &in.Endpoint)
 		},
-		Match: d.matches,
+		Match:  d.matches,
+		Define: d.definition,
 	})
 	if err != nil {
 		return nil, err
@@ -376,6 +379,63 @@ func (d *Domain) retained() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// typeID names a type with its exact definition.
+type typeID struct{ name, hash string }
+
+func (d *Domain) define(name, hash string, text func() string) {
+	d.defined.LoadOrStore(typeID{name, hash}, text)
+}
+
+func (d *Domain) definition(name, hash string) (string, bool) {
+	f, ok := d.defined.Load(typeID{name, hash})
+	if !ok {
+		return "", false
+	}
+	return f.(func() string)(), true
+}
+
+// ErrUnknownType says that no process of the domain could tell a definition.
+var ErrUnknownType = errors.New("no process of the domain tells the definition of the type")
+
+// Definition gets the text of the definition of a type from whichever process of the
+// domain has an endpoint of it, this one included: the definition with all that it refers
+// to, in the form called ros2msg. So a tool needs no definition files. The error wraps
+// [ErrUnknownType], or is ctx's.
+func (d *Domain) Definition(ctx context.Context, typeName, typeHash string) (string, error) {
+	if text, ok := d.definition(typeName, typeHash); ok {
+		return text, nil
+	}
+	var errs []error
+	asked := make(map[graph.ID]bool)
+	for _, id := range d.users(typeName, typeHash) {
+		if asked[id] {
+			continue
+		}
+		asked[id] = true
+		text, err := d.shm.Ask(ctx, id, typeName, typeHash)
+		if err == nil {
+			return text, nil
+		}
+		if ctx.Err() != nil {
+			return "", fmt.Errorf("tagus: definition of %s: %w", typeName, ctx.Err())
+		}
+		errs = append(errs, fmt.Errorf("process %s: %w", id, err))
+	}
+	return "", fmt.Errorf("tagus: definition of %s: %w", typeName, errors.Join(append([]error{ErrUnknownType}, errs...)...))
+}
+
+// users are the processes that have an endpoint of a type.
+func (d *Domain) users(typeName, typeHash string) (ids []graph.ID) {
+	for _, n := range d.graph.Nodes() {
+		for _, e := range d.graph.Of(n) {
+			if e.Type == typeName && e.Hash == typeHash && n.Participant != d.id {
+				ids = append(ids, n.Participant)
+			}
+		}
+	}
+	return ids
 }
 
 // nextEntity draws from the one counter of entity ids.

@@ -117,7 +117,7 @@ func (p *emitter[T]) send(s *sending, m *T) error {
 				s.msg.NoSlot = true
 			}
 		}
-		if want&transport.FormAny != 0 && s.msg.Slot == nil && s.msg.Value == nil {
+		if want&transport.FormAny != 0 && s.msg.Slot == nil && s.msg.Value == nil && !p.out.GivesBytesOnly() {
 			s.msg.Value = p.values.copy(m)
 			p.addCopied(p.ts.Size(m))
 		}

@@ -16,6 +16,7 @@ type Publisher[T any] struct {
 	emitter[T]
 	loans  []*Loan[T] // not in use; under mu
 	closed atomic.Bool
+	owner  closer // what its node closes
 
 	loaned    atomic.Uint64
 	fallbacks atomic.Uint64
@@ -34,17 +35,26 @@ func NewPublisher[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profi
 	if err != nil {
 		return nil, &EndpointError{"publisher", topic, "new", err}
 	}
+	n.d.define(ts.Name, ts.Hash, ts.Definition)
 	p := &Publisher[T]{}
 	p.init(n, ts, e)
-	if err := n.d.addOutlet(p.out); err != nil {
-		p.end()
-		return nil, &EndpointError{"publisher", e.Name, "new", err}
-	}
-	if err := n.own(p, e); err != nil {
-		p.end()
+	if err := p.open(p); err != nil {
 		return nil, &EndpointError{"publisher", e.Name, "new", err}
 	}
 	return p, nil
+}
+
+// open makes the publisher known, as owner's.
+func (p *Publisher[T]) open(owner closer) error {
+	p.owner = owner
+	err := p.n.d.addOutlet(p.out)
+	if err == nil {
+		err = p.n.own(owner, p.out.Endpoint)
+	}
+	if err != nil {
+		p.end()
+	}
+	return err
 }
 
 func (d *Domain) addOutlet(o *transport.Outlet) error {
@@ -140,7 +150,7 @@ func (p *Publisher[T]) Close() error {
 		return nil
 	}
 	p.end()
-	p.n.disown(p, p.out.Endpoint)
+	p.n.disown(p.owner, p.out.Endpoint)
 	return nil
 }
 

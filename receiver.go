@@ -86,6 +86,9 @@ func (r *receiver[T]) open(n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 // openAs makes the receiver for an endpoint, with room for so many leases.
 func (r *receiver[T]) openAs(n *Node, e graph.Endpoint, ts *rosidl.TypeSupport[T], st transport.Station, leases int) (err error) {
 	r.n, r.ts = n, ts
+	if ts.Definition != nil {
+		n.d.define(ts.Name, ts.Hash, ts.Definition)
+	}
 	r.in, err = transport.NewInlet(e, st, leases)
 	return err
 }

@@ -119,6 +119,8 @@ func (m *member) hello(conn *folder.Conn, h control.Hello) {
 		p.acceptLink(l)
 	case h.Purpose == control.PurposeWatch:
 		p.acceptWatch(l)
+	case h.Purpose == control.PurposeAsk:
+		m.acceptAsk(l)
 	default:
 		refuse("purpose", "nothing here serves "+h.Purpose.String())
 	}

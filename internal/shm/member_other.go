@@ -3,6 +3,9 @@
 package shm
 
 import (
+	"context"
+	"errors"
+
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/transport"
 )
@@ -17,5 +20,8 @@ func (*member) addInlet(*transport.Inlet)               {}
 func (*member) removeInlet(*transport.Inlet)            {}
 func (*member) announce([]graph.Node, []graph.Endpoint) {}
 func (*member) watch() error                            { return nil }
+func (*member) ask(context.Context, graph.ID, string, string) (string, error) {
+	return "", errors.ErrUnsupported
+}
 func (*member) holds(uintptr) bool                      { return false }
 func (*member) close() error                            { return nil }

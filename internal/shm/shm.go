@@ -13,6 +13,7 @@
 package shm
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 
@@ -35,6 +36,8 @@ type Config struct {
 	Joins func(o *transport.Outlet, in *transport.Inlet) bool
 	// Match decides which pairs of different processes belong together.
 	Match func(pub, sub *graph.Endpoint) bool
+	// Define returns the text of the definition of a type that this process uses.
+	Define func(name, hash string) (string, bool)
 }
 
 // leaseBytes is how much of the arena one subscription may hold.
@@ -132,6 +135,12 @@ func (p *Path) Announce(nodes []graph.Node, endpoints []graph.Endpoint) {
 
 // Watch makes the graph follow every change in the domain.
 func (p *Path) Watch() error { return p.member.watch() }
+
+// Ask gets the definition of a type from the process id, which uses it, as text in the
+// form called ros2msg.
+func (p *Path) Ask(ctx context.Context, id graph.ID, name, hash string) (string, error) {
+	return p.member.ask(ctx, id, name, hash)
+}
 
 // Lent reports whether address lies in payload memory that is mapped for reading.
 func (p *Path) Lent(address uintptr) bool {

@@ -42,6 +42,7 @@ func (e *QueueFullError) Error() string {
 type Outlet struct {
 	Endpoint graph.Endpoint
 
+	bytes   bool // messages have no Go value: every reader gets bytes
 	refuses bool // a message for which some reader has no room is refused
 
 	wants  atomic.Uint32 // Form bits of all links and the history
@@ -104,6 +105,13 @@ func Capacity(e *graph.Endpoint) int {
 	}
 	return QueueDepth(e.QoS)
 }
+
+// BytesOnly says that the owner knows no Go type: it has no Value to give, and readers in
+// the process get bytes. It is called before the outlet is made known to a path.
+func (o *Outlet) BytesOnly() { o.bytes = true }
+
+// GivesBytesOnly reports whether BytesOnly was called.
+func (o *Outlet) GivesBytesOnly() bool { return o.bytes }
 
 // OnChange has f called when links come or go, with no lock held. It is set before the
 // outlet is made known to a path.
@@ -226,6 +234,14 @@ func (o *Outlet) fullError() error {
 	return &QueueFullError{Topic: o.Endpoint.Name, Limit: QueueDepth(o.Endpoint.QoS)}
 }
 
+// takes is in which form a link gets messages.
+func (o *Outlet) takes(l Link) Form {
+	if o.bytes {
+		return FormBytes
+	}
+	return l.Takes()
+}
+
 // keep puts m into the history in place of the oldest. Called under mu.
 func (o *Outlet) keep(m *Message) {
 	m.Slot.Ref()
@@ -260,7 +276,7 @@ func (o *Outlet) Attach(l Link, peer graph.GID, want int) error {
 		l.Push(&Message{Sequence: k.seq, Source: k.source, Stamp: k.stamp, Slot: k.slot, Length: k.length})
 	}
 	o.links = append(o.links, attached{Link: l, peer: peer})
-	o.wants.Store(uint32(o.Wants() | l.Takes()))
+	o.wants.Store(uint32(o.Wants() | o.takes(l)))
 	o.paths.Store(uint32(len(o.links)))
 	o.mu.Unlock()
 	o.change.Fire()
@@ -287,7 +303,7 @@ func (o *Outlet) Detach(l Link) bool {
 			w = FormBytes
 		}
 		for _, x := range o.links {
-			w |= x.Takes()
+			w |= o.takes(x.Link)
 		}
 		o.wants.Store(uint32(w))
 		o.paths.Store(uint32(len(o.links)))

@@ -28,6 +28,7 @@ const (
 	PurposeLink  Purpose = 1 // matches of the sender's publishers with the receiver's subscriptions
 	PurposeWatch Purpose = 2 // the sender watches the graph
 	PurposeStats Purpose = 3 // the sender asks for figures
+	PurposeAsk   Purpose = 4 // the sender asks for definitions of types
 )
 
 func (p Purpose) String() string {
@@ -38,6 +39,8 @@ func (p Purpose) String() string {
 		return "watch"
 	case PurposeStats:
 		return "stats"
+	case PurposeAsk:
+		return "ask"
 	}
 	return fmt.Sprintf("purpose %d", uint32(p))
 }

@@ -22,10 +22,13 @@ const (
 	TypeLive     Type = 8
 	TypeClose    Type = 9
 	TypeClosed   Type = 10
+
+	TypeAsk        Type = 11
+	TypeDefinition Type = 12
 )
 
 var typeWords = [...]string{TypeLook: "look", TypeHello: "hello", TypeHelloAck: "hello-ack", TypeMemory: "memory", TypeOpen: "open",
-	TypeAccept: "accept", TypeRefuse: "refuse", TypeLive: "live", TypeClose: "close", TypeClosed: "closed"}
+	TypeAccept: "accept", TypeRefuse: "refuse", TypeLive: "live", TypeClose: "close", TypeClosed: "closed", TypeAsk: "ask", TypeDefinition: "definition"}
 
 func (t Type) String() string {
 	if int(t) < len(typeWords) && t != 0 {
@@ -50,7 +53,7 @@ const (
 )
 
 // Message is one of [Look], [Hello], [HelloAck], [Memory], [Open], [Accept],
-// [Refuse], [Live], [Close], [Closed] and [Unknown].
+// [Refuse], [Live], [Close], [Closed], [Ask], [Definition] and [Unknown].
 type Message interface {
 	Type() Type
 	// FDs is the least and the largest number of descriptors that come with
@@ -132,6 +135,10 @@ func Parse(b []byte) (Message, error) {
 		m = Close{Conn: c.conn(), Code: c.code()}
 	case TypeClosed:
 		m = Closed{Conn: c.conn()}
+	case TypeAsk:
+		m = Ask{Name: c.text("name"), Hash: c.text("hash")}
+	case TypeDefinition:
+		m = Definition{Size: c.u64()}
 	default:
 		if flags&flagCritical != 0 {
 			return nil, &ParseError{What: "message", Why: fmt.Sprintf("type %d is unknown but must be understood", uint16(t))}

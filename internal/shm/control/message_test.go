@@ -80,6 +80,11 @@ var golden = []struct {
 	{"live", Live{Conn: 7}, `0800 0100 04000000 07000000`},
 	{"close", Close{Conn: 7, Code: "x"}, `0900 0100 07000000 07000000 0100 78`},
 	{"closed", Closed{Conn: 7}, `0a00 0100 04000000 07000000`},
+	{"ask", Ask{Name: "a/b", Hash: "R"}, `
+		0b00 0100 08000000
+		0300 612f62                         # name
+		0100 52                             # hash`},
+	{"definition", Definition{Size: 0x1234}, `0c00 0100 08000000 34120000 00000000`},
 }
 
 func TestGoldenMessages(t *testing.T) {
@@ -93,7 +98,7 @@ func TestGoldenMessages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(g.msg, got, cmp.AllowUnexported(Look{}, Hello{}, Open{}, Accept{}, Refuse{}, Live{}, Close{}, Closed{})); d != "" {
+			if d := cmp.Diff(g.msg, got, cmp.AllowUnexported(Look{}, Hello{}, Open{}, Accept{}, Refuse{}, Live{}, Close{}, Closed{}, Ask{})); d != "" {
 				t.Errorf("Parse differs (-want +got):\n%s", d)
 			}
 			if got.Type().String() != g.name {
@@ -130,7 +135,7 @@ func TestGoldenMessages(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ name, bytes, want string }{
-		{"unknown critical", `0b00 0100 00000000`, "type 11 is unknown but must be understood"},
+		{"unknown critical", `ff00 0100 00000000`, "type 255 is unknown but must be understood"},
 		{"type 0", `0000 0100 00000000`, "type 0 is unknown"},
 		{"connection 0", `0800 0100 04000000 00000000`, "malformed live: at byte 8: connection number 0"},
 		{"no code", `0900 0100 06000000 07000000 0000`, `"" is not a code`},
@@ -153,8 +158,8 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestUnknownMessageIsPassedOver(t *testing.T) {
-	m, err := Parse(unhex(t, `0b00 feff 02000000 abcd`))
-	if err != nil || m != (Unknown{Kind: 11}) {
+	m, err := Parse(unhex(t, `ff00 feff 02000000 abcd`))
+	if err != nil || m != (Unknown{Kind: 255}) {
 		t.Fatalf("Parse = %v, %v", m, err)
 	}
 	if err := CheckFDs(m, 3); err != nil {
