@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tagus-ros/tagus"
@@ -27,7 +28,7 @@ const PongRole = "pong"
 const (
 	pingBlock    = 100 // round trips of one way before the next has its turn
 	pingPayload  = 40  // with header and length 64 bytes of CDR
-	pingTimeout  = 2 * time.Second
+	pingTimeout  = 5 * time.Second
 	pingMessages = 64 // bytes, for reports
 )
 
@@ -214,6 +215,8 @@ type pinger struct {
 	left, asked int
 	into        *trips
 	done        chan error
+
+	answers atomic.Uint64 // of all blocks
 }
 
 func pingTopics(busy bool) (ping, pong string) {
@@ -289,13 +292,19 @@ func (p *pinger) block(n int, t *trips) error {
 		return err
 	}
 	defer timer.Stop()
-	limit := time.NewTimer(time.Duration(n)*p.period + pingTimeout)
-	defer limit.Stop()
-	select {
-	case err := <-p.done:
-		return err
-	case <-limit.C:
-		return fmt.Errorf("no answer within %v", pingTimeout)
+	check := time.NewTicker(pingTimeout)
+	defer check.Stop()
+	for before := p.answers.Load(); ; {
+		select {
+		case err := <-p.done:
+			return err
+		case <-check.C:
+			now := p.answers.Load()
+			if now == before {
+				return fmt.Errorf("no answer within %v", pingTimeout)
+			}
+			before = now
+		}
 	}
 }
 
@@ -318,6 +327,7 @@ func (p *pinger) answer(_ context.Context, s *tagus.Sample[irobot.StampedVector]
 		return
 	}
 	p.asked = 0
+	p.answers.Add(1)
 	p.into.add(int64(binary.LittleEndian.Uint64(s.Msg.Data)), now-stamped(s.Msg), now-stamped(&p.msg))
 	if p.left--; p.left == 0 {
 		p.finish(nil)
