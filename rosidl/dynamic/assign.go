@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tagus-ros/tagus/rosidl"
 )
@@ -287,6 +288,11 @@ func toBits(id rosidl.TypeID, v any) (uint64, error) {
 			return 0, mismatch(v, "a float32: "+errRange.Error())
 		}
 		return uint64(math.Float32bits(float32(x))), nil
+	}
+	if s, ok := v.(string); ok && id == rosidl.Byte && utf8.RuneCountInString(s) == 1 && (s < "0" || s > "9") {
+		if r, _ := utf8.DecodeRuneInString(s); r <= 0xff { // as bytes are printed
+			return uint64(r), nil
+		}
 	}
 	name := rosidl.FieldType{ID: id}.String()
 	size := id.Size() * 8
