@@ -39,7 +39,7 @@ func Run(ctx context.Context, env Env, o Options) (*report.Result, error) {
 	yard := newYardsticks(env, o)
 	yard.measure(ctx)
 	r := &run{env: env, opts: o, frames: make(chan fromWorker)}
-	defer r.kill()
+	defer r.end()
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -134,15 +134,23 @@ func (r *run) listen(i int, out io.Reader) {
 	}
 }
 
-// kill ends what is still running.
-func (r *run) kill() {
+// partLimit is how long a worker gets to leave the domain when a run ends before its time.
+const partLimit = 2 * time.Second
+
+// end tells the workers to go, and ends those that do not.
+func (r *run) end() {
 	if r.ended != nil {
 		close(r.ended)
 	}
 	for _, w := range r.workers {
 		w.in.Close()
-		_ = w.cmd.Process.Kill() // it has ended, mostly
-		_ = w.cmd.Wait()
+	}
+	for _, w := range r.workers {
+		late := time.AfterFunc(partLimit, func() {
+			_ = w.cmd.Process.Kill() // it may have ended just now
+		})
+		_ = w.cmd.Wait() // how it ended has been told where it matters
+		late.Stop()
 	}
 }
 
