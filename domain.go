@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/tagus-ros/tagus/internal/futex"
 	"github.com/tagus-ros/tagus/internal/intra"
 	"github.com/tagus-ros/tagus/internal/match"
+	"github.com/tagus-ros/tagus/internal/rosargs"
 	"github.com/tagus-ros/tagus/internal/shm"
 	"github.com/tagus-ros/tagus/internal/transport"
 )
@@ -29,6 +28,7 @@ type Domain struct {
 	id     graph.ID
 	number int
 	log    *slog.Logger
+	args   *rosargs.Args
 	graph  *graph.Graph
 	arena  *arena.Arena
 	inbox  *shm.Inbox
@@ -63,6 +63,7 @@ type domainConfig struct {
 	inproc    bool
 	recycling arena.Recycle
 	log       *slog.Logger
+	args      *rosargs.Args
 }
 
 // WithDomainID chooses the domain, 0 to 232. Without it ROS_DOMAIN_ID decides,
@@ -122,18 +123,14 @@ func WithLogHandler(h slog.Handler) DomainOption {
 // Join enters a domain. Errors name the folder, limit or setting that is in the
 // way. The caller closes the domain.
 func Join(opts ...DomainOption) (*Domain, error) {
-	c := domainConfig{inproc: true, log: slog.Default()}
+	c := domainConfig{inproc: true, log: slog.Default(), args: &rosargs.Args{Enclave: "/"}}
 	for _, o := range opts {
 		if err := o(&c); err != nil {
 			return nil, fmt.Errorf("tagus: join: %w", err)
 		}
 	}
-	if !c.numberSet {
-		n, err := domainFromEnv()
-		if err != nil {
-			return nil, fmt.Errorf("tagus: join: %w", err)
-		}
-		c.number = n
+	if err := c.environment(); err != nil {
+		return nil, fmt.Errorf("tagus: join: %w", err)
 	}
 	d, err := join(&c)
 	if err != nil {
@@ -142,21 +139,8 @@ func Join(opts ...DomainOption) (*Domain, error) {
 	return d, nil
 }
 
-// domainFromEnv reads ROS_DOMAIN_ID; unset or empty means 0.
-func domainFromEnv() (int, error) {
-	s := os.Getenv("ROS_DOMAIN_ID")
-	if s == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > MaxDomainID {
-		return 0, fmt.Errorf("ROS_DOMAIN_ID=%q: want a number from 0 to %d", s, MaxDomainID)
-	}
-	return n, nil
-}
-
 func join(c *domainConfig) (_ *Domain, err error) {
-	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, inproc: c.inproc, graph: graph.New(), mismatches: make(map[[2]graph.GID]bool)}
+	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, args: c.args, inproc: c.inproc, graph: graph.New(), mismatches: make(map[[2]graph.GID]bool)}
 	var undo []func() error
 	defer func() {
 		if err != nil {

@@ -1,6 +1,7 @@
 package tagus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tagus-ros/tagus/graph"
-	"github.com/tagus-ros/tagus/internal/names"
 	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/param"
 	"github.com/tagus-ros/tagus/qos"
 )
 
@@ -19,6 +20,7 @@ type Node struct {
 	d        *Domain
 	node     graph.Node
 	executor *Executor
+	params   *param.Store
 
 	mu     sync.Mutex
 	ends   []closer
@@ -34,6 +36,7 @@ type NodeOption func(*nodeConfig)
 type nodeConfig struct {
 	namespace string
 	executor  *Executor
+	overrides map[string]param.Value
 }
 
 // WithNamespace puts the node into a namespace, "/" or "/a/b".
@@ -50,12 +53,10 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 	for _, o := range opts {
 		o(&c)
 	}
-	if err := names.CheckNode(name); err != nil {
-		return nil, fmt.Errorf("tagus: new node: %w", err)
-	}
-	ns := names.Namespace(c.namespace)
-	if err := names.CheckNamespace(ns); err != nil {
-		return nil, fmt.Errorf("tagus: new node %s: %w", name, err)
+	given := name
+	name, ns, err := d.remapped(name, c.namespace)
+	if err != nil {
+		return nil, fmt.Errorf("tagus: new node %s: %w", given, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,9 +68,10 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 		executor: c.executor,
 		node: graph.Node{
 			Participant: d.id, Domain: d.number, ID: d.nextEntity(),
-			Enclave: "/", Namespace: ns, Name: name,
+			Enclave: cmp.Or(d.args.Enclave, "/"), Namespace: ns, Name: name,
 		},
 	}
+	n.params = param.NewStore(n.node.FullName(), param.Options{Overrides: d.overrides(n.node.FullName(), c.overrides)})
 	d.nodes = append(d.nodes, n)
 	d.announce()
 	return n, nil
@@ -107,7 +109,7 @@ func (n *Node) endpoint(k graph.Kind, name, typ, hash string, q qos.Profile) (gr
 	if err := q.Validate(); err != nil {
 		return graph.Endpoint{}, err
 	}
-	full, err := names.Expand("topic", name, n.node.Name, n.node.Namespace)
+	full, err := n.fullName(k, name)
 	if err != nil {
 		return graph.Endpoint{}, err
 	}
