@@ -85,15 +85,9 @@ func (s *sender) Push(m *transport.Message) {
 		return
 	}
 	for s.tail-s.taken == s.ring.cap {
-		if s.ring.head.CompareAndSwap(s.taken, s.taken+1) {
-			s.drop(s.taken)
-			s.taken++
+		if s.evict() {
 			s.counts.Evicted++
-			break
-		}
-		// The reader was quicker, so there is room after all; or it wrote
-		// nonsense, which Collect finds.
-		if s.Collect(); s.broken {
+		} else if s.broken {
 			return
 		}
 	}
@@ -135,6 +129,11 @@ func (s *sender) Collect() {
 		s.lentSize += int64((*p).Cap())
 		*p = nil
 	}
+	if uint64(len(s.lent)) > s.ring.rcap {
+		// What was returned since rt was read is in the ring still, or was.
+		s.fail(fmt.Sprintf("%d entries taken and not returned, limit %d", len(s.lent), s.ring.rcap))
+		return
+	}
 	if rt == s.retRead {
 		return
 	}
@@ -175,13 +174,14 @@ func (s *sender) fail(what string) {
 	s.fault(&ProtocolError{what})
 }
 
-// Room reports whether a keep-all pair can take one more.
+// Room reports whether a pair that refuses rather than drops can take one more: there is
+// a place, and the reader does not hold too much.
 func (s *sender) Room() bool {
 	if !s.keepAll || s.broken {
 		return true
 	}
 	s.Collect()
-	return s.tail-s.taken < s.ring.cap
+	return s.tail-s.taken < s.ring.cap && s.lentSize <= s.lentMax
 }
 
 // End leaves what is queued to the reader.
@@ -191,13 +191,24 @@ func (s *sender) End(last uint64) { s.ring.last.Store(last) }
 // reader may still be taking.
 func (s *sender) Empty() {
 	for !s.broken && s.taken < s.tail {
-		if s.ring.head.CompareAndSwap(s.taken, s.taken+1) {
-			s.drop(s.taken)
-			s.taken++
-			continue
-		}
-		s.Collect()
+		s.evict()
 	}
+}
+
+// evict takes the oldest entry out of the ring, by the same swap as the reader. False:
+// the reader was quicker, and there is one entry less all the same; or it is broken.
+func (s *sender) evict() bool {
+	taken := s.taken
+	if s.ring.head.CompareAndSwap(taken, taken+1) {
+		s.drop(taken)
+		s.taken++
+		return true
+	}
+	if s.Collect(); s.taken == taken && !s.broken {
+		// A reader that moves the head there and back could keep this up for ever.
+		s.fail(fmt.Sprintf("ring head moved back to %d", taken))
+	}
+	return false
 }
 
 // Reclaim takes back everything, queued and lent: nobody maps the arena any
