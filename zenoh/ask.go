@@ -81,6 +81,9 @@ type Ask struct {
 	order    []string // of best, as they came first
 }
 
+// grace is how much longer than us a router waits for replies.
+const grace = 500 * time.Millisecond
+
 // Querier asks queries of one key expression.
 type Querier struct {
 	s     *Session
@@ -241,7 +244,12 @@ func (s *Session) ask(ctx context.Context, key *alias, opts *QuerierOptions, o *
 	body := wire.Query{Consolidation: a.cons, Parameters: bytesOf(o.Parameters), Source: o.Source, Body: o.Payload != nil,
 		Encoding: o.Encoding.wire(), Payload: o.Payload, Attachment: o.Attachment}
 	if f := a.face; f != nil {
-		m := wire.Request{ID: a.id, Key: key.expr(f), QoS: qos, Target: opts.Target, Timeout: timeout, Body: body}
+		// Routers have a timer, too, and answer with an error; ours should be the first.
+		theirs := timeout
+		if theirs < Forever-grace {
+			theirs += grace
+		}
+		m := wire.Request{ID: a.id, Key: key.expr(f), QoS: qos, Target: opts.Target, Timeout: theirs, Body: body}
 		b := s.buffers.Get(m.Bound())
 		lane := transport.Lane{Priority: opts.Priority.wire(), Reliable: true, Block: true, Express: opts.Express}
 		if err := f.t.Send(ctx, lane, m.Append(b[:0]), nil); err != nil {

@@ -54,7 +54,7 @@ type Config struct {
 	// Timestamps makes the session stamp every sample that has no timestamp.
 	Timestamps bool
 
-	// OnState is told of each change of the link, on a goroutine of the session's; it must not block.
+	// OnState is told of each change of the link, one after the other; it must not block.
 	OnState func(State)
 }
 

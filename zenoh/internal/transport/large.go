@@ -63,10 +63,16 @@ func (p *pipeline) sendLarge(ctx context.Context, o Lane, head, payload []byte) 
 	l.parts = [2][]byte{l.head, payload}
 	l.lane, l.first, l.sn = o, true, q.take(o.Reliable, uint32(count))
 	l.frags, l.ended, l.chunk = 0, false, chunk{large: l}
+	if o.Unbounded {
+		l.adopt(p)
+	}
 	p.enqueue(o.Priority, &l.chunk)
 	p.sends++
 	p.counts.Messages++
 	p.kick(o.Express) // unlocks
+	if o.Unbounded {
+		return nil
+	}
 	kept, err := p.waitLarge(ctx, q, l)
 	if !kept {
 		l.release()
@@ -176,6 +182,9 @@ func (l *large) adopt(p *pipeline) {
 	n := copy(l.orphan, l.parts[0])
 	copy(l.orphan[n:], l.parts[1])
 	l.parts = [2][]byte{nil, l.orphan}
+	if len(l.orphan) == 0 {
+		l.orphan = []byte{} // still not nil
+	}
 }
 
 // remove makes the pipeline forget l.

@@ -431,6 +431,38 @@ func TestCloseFlushesAndTellsThePeer(t *testing.T) {
 	}
 }
 
+// A declaration never waits, whatever its size and however little the peer reads.
+func TestUnboundedNeverWaits(t *testing.T) {
+	release := make(chan struct{})
+	var got atomic.Int64
+	sink := newSink(func(m *wire.Push, _ Lane, _ *Owned) {
+		<-release
+		if n := binary.LittleEndian.Uint32(m.Body.Payload); n != uint32(got.Load()) || !bytes.Equal(m.Body.Payload, pattern(n, len(m.Body.Payload))) {
+			t.Errorf("message %d, want %d", n, got.Load())
+		}
+		got.Add(1)
+	})
+	ta, _ := connect(t, &side{local: Local{Patch: 1, Batch: 256}}, &side{sink: sink, local: Local{Patch: 1}})
+	o := Lane{Priority: wire.PriorityControl, Reliable: true, Block: true, Unbounded: true}
+	begin := time.Now()
+	const n = 2000
+	for i := range uint32(n) {
+		if err := put(context.Background(), ta, o, 1, pattern(i, 4+int(i)*3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	close(release)
+	for end := time.Now().Add(10 * time.Second); got.Load() < n && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if got.Load() != n {
+		t.Errorf("%d arrived", got.Load())
+	}
+}
+
 func TestTooLargeToSend(t *testing.T) {
 	ta, _ := connect(t, &side{limits: Limits{MaxMessage: 1000}}, &side{})
 	err := put(context.Background(), ta, data, 1, make([]byte, 2000))
