@@ -205,7 +205,12 @@ func TestHashes(t *testing.T) {
 		"std_msgs/msg/Header":         "f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01",
 		"std_msgs/msg/Char":           "3ad2d04dd29ba19d04b16659afa3ccaedd691914b02a64e82e252f2fa6a586a9",
 	}
+	// Services and actions: from nodes of ROS 2 and from other implementations.
+	fibonacci := example_interfaces.Fibonacci{}.ROSAction()
 	for name, got := range map[string]string{
+		"9508051da1ea4658de144b09bd0690ff3de52104683d847aed764d2915906f51": fibonacci.Hash,
+		"1b0de0d5d29dc955d92f546706568428632771db13ec84c15ec1c1a59f424a57": fibonacci.GetResult.Hash,
+		"226cb437e4355dcd3e914f930382a3b0cc1da81545bd319ed554e95a03255f51": fibonacci.Goal.Hash,
 		"e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a": example_interfaces.AddTwoInts{}.ROSService().Hash,
 		"bf9803d5c74cf989a5de3e0c2e99444599a627c7ff75f97b8c05b01003675cbc": rcl_interfaces.GetParameters{}.ROSService().Hash,
 	} {
