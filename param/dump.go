@@ -53,22 +53,22 @@ func (b *branch) add(p Parameter) {
 		b, parts = next, parts[1:]
 	}
 	name := strings.Join(parts, Separator)
-	if c := b.child(name); c != nil && !c.leaf { // others lie below it: they come up to its side
-		b.children = slices.DeleteFunc(b.children, func(x *branch) bool { return x == c })
-		c.lift(b, name+Separator)
+	if below := b.child(name); below != nil { // others lie below it: they come up to its side
+		b.children = slices.DeleteFunc(b.children, func(c *branch) bool { return c == below })
+		b.lift(below, name+Separator)
 	}
 	b.children = append(b.children, &branch{name: name, leaf: true, value: p.Value})
 }
 
-// lift puts all leaves below c directly into b, with their names in one piece.
-func (c *branch) lift(b *branch, prefix string) {
-	for _, child := range c.children {
-		if child.leaf {
-			child.name = prefix + child.name
-			b.children = append(b.children, child)
+// lift takes over all leaves below another branch, with their names in one piece.
+func (b *branch) lift(other *branch, prefix string) {
+	for _, c := range other.children {
+		if c.leaf {
+			c.name = prefix + c.name
+			b.children = append(b.children, c)
 			continue
 		}
-		child.lift(b, prefix+child.name+Separator)
+		b.lift(c, prefix+c.name+Separator)
 	}
 }
 

@@ -102,9 +102,6 @@ func scan(text []rune) (s style) {
 		if i > 0 && (c == ' ' && lineEnd(text[i-1]) || lineEnd(c) && text[i-1] == ' ') {
 			s.plain, s.single = false, false
 		}
-		if i > 0 && c == '\'' && lineEnd(text[i-1]) {
-			s.single = false // not Python's rule: go-yaml 1.19 reads a line that begins with two quotes wrongly
-		}
 		afterSpace = space(c)
 	}
 	return s

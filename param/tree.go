@@ -199,7 +199,13 @@ func fromAST(n ast.Node, depth int) (*yamlNode, error) {
 		out.text = n.Value.Value
 	case *ast.StringNode:
 		out.text = n.Value
-		out.plain = n.Token.Type != token.SingleQuoteType && n.Token.Type != token.DoubleQuoteType
+		switch n.Token.Type {
+		case token.SingleQuoteType:
+			out.text = singleQuoted(n.Token.Origin, n.Value)
+		case token.DoubleQuoteType:
+		default:
+			out.plain = true
+		}
 	case *ast.NullNode:
 		out.plain = true
 		out.missing = n.Token.Type == token.ImplicitNullType
@@ -212,6 +218,39 @@ func fromAST(n ast.Node, depth int) (*yamlNode, error) {
 		return nil, out.fail("%s is not supported", n.Type())
 	}
 	return out, nil
+}
+
+// singleQuoted reads what stands between single quotes. The library loses the spaces after two quotes at the beginning of a line, so the text
+// is taken from the source; value is what the library makes of it.
+func singleQuoted(source, value string) string {
+	source = strings.TrimSpace(source)
+	if !strings.Contains(value, "'") || len(source) < 2 || source[0] != '\'' || source[len(source)-1] != '\'' {
+		return value
+	}
+	lines := strings.Split(source[1:len(source)-1], "\n")
+	var b strings.Builder
+	blankLines := 0
+	for i, line := range lines {
+		if i > 0 {
+			line = strings.TrimLeft(line, " \t")
+		}
+		if i < len(lines)-1 {
+			line = strings.TrimRight(line, " \t\r")
+		}
+		switch {
+		case i == 0:
+		case line == "" && i < len(lines)-1:
+			blankLines++
+			continue
+		case blankLines > 0:
+			b.WriteString(strings.Repeat("\n", blankLines))
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+		blankLines = 0
+	}
+	return strings.ReplaceAll(b.String(), "''", "'")
 }
 
 func (n *yamlNode) addPair(v *ast.MappingValueNode, depth int) error {

@@ -17,7 +17,7 @@ WORDS = ['a', 'ab', 'hello world', '-', '- ', '-a', '--', '---', '--- a', '...',
          '2024-01-01', '2024-1-1 10:00:00', '2024-01-01T10:00:00.5Z', '.inf', '.nan', '', '\u2028', '\ufeff', '\U0001f600', '1.0e+5', 'a  b', 'a \nb', 'a\n b',
          '+1', '.5', '5.', '0b11', '/topic/name', 'http://x:80/y', "''", ' ', '  ', 'None']
 LONG = ('word ' * 30).strip()
-ALPHABET = list('ab cd:#-"\\,[]{}!&*\n\té\u2028 ')
+ALPHABET = list('ab cd:#-"\'\\,[]{}!&*\n\té\u2028 ')
 
 
 def dump(parameters):
@@ -69,14 +69,16 @@ texts = WORDS + ['[]', '[1, 2]', '[a, b]', '[true, false]', '[1, a]', '"5"', "'5
 for _ in range(300):
     texts.append(''.join(random.choice('0123456789.:_eE+-xbof') for _ in range(random.randint(1, 7))))
 
-quote_line = lambda s: any(line.startswith("'") for line in s.split('\n')[1:])  # tagus quotes these otherwise
 out = {'dumps': [], 'guesses': []}
 for parameters in dumps:
-    strings = [s for v in parameters.values() for s in (v if isinstance(v, list) else [v]) if isinstance(s, str)]
-    if not any(quote_line(s) for s in strings):
-        given = [{'name': n, 'bytes': [b[0] for b in v]} if isinstance(v, list) and v and isinstance(v[0], bytes) else {'name': n, 'value': v, 'float': isinstance(v, float) or isinstance(v, list) and v != [] and isinstance(v[0], float)}
-                 for n, v in parameters.items()]
-        out['dumps'].append({'parameters': given, 'want': dump(parameters)})
+    given = []
+    for name, value in parameters.items():
+        if name == 'bytes':
+            given.append({'name': name, 'bytes': [b[0] for b in value]})
+        else:
+            first = value[0] if isinstance(value, list) and value else value
+            given.append({'name': name, 'value': value, 'float': isinstance(first, float)})
+    out['dumps'].append({'parameters': given, 'want': dump(parameters)})
 for text in texts:
     if not set(text) & {'\x00', '\x07', '\ufeff', '\t'}:
         kind, printed = guess(text)
