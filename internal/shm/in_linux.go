@@ -177,7 +177,7 @@ func (s *inSide) memory(msg control.Memory, fd int) error {
 }
 
 // codeGone refuses a pair whose subscription was closed after it was read of: nobody
-// needs to know.
+// needs to know. A publisher that was closed meanwhile knows by itself.
 const codeGone = "no-subscription"
 
 // open takes or refuses a pair.
