@@ -3,8 +3,10 @@
 // discovery. It applies the remappings to names. Everything outside is left to the program, in its order. It decides nothing else: which
 // parameters a node gets is package param's business, what a log level does that of logging.
 //
-// Two differences to rcl: rules outside --ros-args, which rcl still takes with a warning, are the program's arguments here; an argument
-// inside that nobody knows is an error at once, where rcl leaves that to rclcpp and rclpy, which both refuse it.
+// Differences to rcl: rules outside --ros-args, which rcl still takes with a warning, are the program's arguments here; an argument inside
+// that nobody knows is an error at once, where rcl leaves that to rclcpp and rclpy, which both refuse it; a namespace that no node can have
+// is an error here and not only when the node is made. As in rcl, the node before a remapping is a name in any namespace, but the one in
+// "-p node:name:=value" is a node in the root namespace.
 //
 // It imports the rules of names and param, nothing that speaks.
 package rosargs
