@@ -328,7 +328,7 @@ func (s *outSide) refused(msg control.Refuse) {
 	if c == nil || c.link != nil {
 		return
 	}
-	if msg.Code != codeGone {
+	if msg.Code != codeGone && c.ending == "" {
 		m.cfg.Log.Warn("a subscription refused to be connected", "topic", c.sub.Name, "subscription", c.sub.String(), "code", msg.Code, "why", msg.Text)
 	}
 	s.p.refused[c.key] = true
