@@ -288,7 +288,7 @@ func (d *Decoder) StartsAt(first, align int) bool {
 // pattern is a value.
 func (d *Decoder) Raw(p unsafe.Pointer, n int) {
 	if b := d.next(1, n); b != nil {
-		copy(unsafe.Slice((*byte)(p), n), b)
+		bulkCopy(unsafe.Slice((*byte)(p), n), b)
 	}
 }
 
@@ -340,7 +340,7 @@ func DecodeFlat[E any](d *Decoder, s *[]E, bound int) {
 		n = 0
 	}
 	*s = sized(*s, n)
-	copy(memory(*s), b)
+	bulkCopy(memory(*s), b)
 }
 
 // AliasSlice makes *s point to the elements of a sequence in the payload, with
@@ -361,7 +361,7 @@ func AliasSlice[E Number](d *Decoder, s *[]E, bound int) {
 	}
 	if d.swap {
 		*s = make([]E, n)
-		copy(memory(*s), b)
+		bulkCopy(memory(*s), b)
 		swap(memory(*s), size)
 		return
 	}
@@ -388,7 +388,7 @@ func alias[E any](b []byte, s *[]E, n int) {
 		return
 	}
 	*s = make([]E, n)
-	copy(memory(*s), b)
+	bulkCopy(memory(*s), b)
 }
 
 // Sized returns a slice of length n, s itself if its capacity is enough. Only

@@ -191,7 +191,7 @@ func (e *Encoder) StartsAt(first, align int) bool {
 func (e *Encoder) Raw(p unsafe.Pointer, n int) []byte {
 	b := e.next(1, n)
 	if b != nil && unsafe.Pointer(unsafe.SliceData(b)) != p {
-		copy(b, unsafe.Slice((*byte)(p), n))
+		bulkCopy(b, unsafe.Slice((*byte)(p), n))
 	}
 	return b
 }
@@ -207,7 +207,7 @@ func EncodeArray[E Number](e *Encoder, s []E) {
 	if b == nil || unsafe.Pointer(unsafe.SliceData(b)) == unsafe.Pointer(unsafe.SliceData(s)) {
 		return
 	}
-	copy(b, memory(s))
+	bulkCopy(b, memory(s))
 	if !hostLittleEndian {
 		swap(b, size)
 	}
@@ -238,7 +238,7 @@ func EncodeFlat[E any](e *Encoder, s []E) {
 	}
 	b := e.next(int(unsafe.Alignof(v)), int(unsafe.Sizeof(v))*len(s))
 	if b != nil && unsafe.Pointer(unsafe.SliceData(b)) != unsafe.Pointer(unsafe.SliceData(s)) {
-		copy(b, memory(s))
+		bulkCopy(b, memory(s))
 	}
 }
 
