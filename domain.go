@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -293,8 +294,7 @@ func (e *RetainedError) Error() string {
 // it returns a [*RetainedError] for each topic and leaves their memory mapped.
 func (d *Domain) Close() error {
 	d.mu.Lock()
-	nodes := d.nodes
-	d.nodes = nil
+	nodes := slices.Clone(d.nodes) // each takes itself off the list
 	d.closed = true
 	d.mu.Unlock()
 	var errs []error

@@ -86,8 +86,11 @@ func (p *Publisher[T]) loan(shape *T) (*Loan[T], error) {
 	}
 	*l.body = *shape
 	l.slot, l.msg = slot, l.body
-	enc := cdr.NewEncoder(slot.Mem()[transport.SlotHeader:])
-	if !p.ts.Place(&enc, l.msg) {
+	s := p.take() // for its encoder: one of its own would be allocated
+	s.enc.Reset(slot.Mem()[transport.SlotHeader:])
+	placed := p.ts.Place(&s.enc, l.msg)
+	p.give(s)
+	if !placed {
 		l.end()
 		return nil, ErrNotLoanable
 	}
