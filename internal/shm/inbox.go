@@ -3,10 +3,12 @@ package shm
 import (
 	"errors"
 	"fmt"
-	"github.com/tagus-ros/tagus/internal/memfd"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
+	"github.com/tagus-ros/tagus/internal/futex"
+	"github.com/tagus-ros/tagus/internal/memfd"
 	"github.com/tagus-ros/tagus/internal/wake"
 )
 
@@ -24,9 +26,10 @@ type Inbox struct {
 	commit func(off, n int64) error
 	close  func() error
 
-	mu   sync.Mutex
-	next int
-	free map[int][]int // offsets of released areas by summary words
+	mu    sync.Mutex
+	next  int
+	free  map[int][]int      // offsets of released areas by summary words
+	areas map[int]*wake.Area // in use, by offset
 }
 
 // InboxFullError says that no more executors and pull subscriptions fit.
@@ -56,7 +59,24 @@ func (b *Inbox) Area(summaryWords int) (*wake.Area, uint64, error) {
 	}
 	clear(b.mem[off : off+n])
 	a, err := wake.NewArea(b.mem[off:off+n], summaryWords)
-	return a, uint64(off), err
+	if err != nil {
+		return nil, 0, err
+	}
+	b.areas[off] = a
+	return a, uint64(off), nil
+}
+
+// Rouse wakes whoever sleeps although something was signalled. That happens only if a
+// peer overwrote the flag by which signallers know that he sleeps; without this he would
+// sleep for ever.
+func (b *Inbox) Rouse() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for off, a := range b.areas {
+		if a.Ready() {
+			futex.Wake((*atomic.Uint32)(unsafe.Pointer(&b.mem[off])), 1) // the area's word
+		}
+	}
 }
 
 // Release takes an area back. Peers may still signal it for a moment: whoever
@@ -64,6 +84,7 @@ func (b *Inbox) Area(summaryWords int) (*wake.Area, uint64, error) {
 func (b *Inbox) Release(off uint64, summaryWords int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	delete(b.areas, int(off))
 	b.free[summaryWords] = append(b.free[summaryWords], int(off))
 }
 
@@ -76,7 +97,7 @@ func (b *Inbox) Close() error { return b.close() }
 // NewInbox makes an inbox of InboxSize bytes. Without shared memory on this
 // system it is plain memory, which no peer can map.
 func NewInbox() (*Inbox, error) {
-	b := &Inbox{fd: -1, free: make(map[int][]int)}
+	b := &Inbox{fd: -1, free: make(map[int][]int), areas: make(map[int]*wake.Area)}
 	f, err := memfd.Create("tagus-inbox", InboxSize)
 	if errors.Is(err, errors.ErrUnsupported) {
 		words := make([]uint64, InboxSize/8+8)

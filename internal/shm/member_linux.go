@@ -111,9 +111,11 @@ func (m *member) run() {
 	}
 }
 
-// check looks whether the file and the folder are still there. After they had to be
+// check looks whether the file and the folder are still there, and whether anybody here
+// sleeps who was signalled. After they had to be
 // made anew, others may have missed this process and it may have missed others.
 func (m *member) check() {
+	m.cfg.Inbox.Rouse()
 	remade, err := m.me.Check()
 	m.complain("own announcement", err)
 	if remade && err == nil {

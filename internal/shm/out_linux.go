@@ -9,6 +9,7 @@ import (
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/memfd"
 	"github.com/tagus-ros/tagus/internal/shm/control"
+	"github.com/tagus-ros/tagus/internal/shm/folder"
 	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/internal/wake"
 )
@@ -104,6 +105,10 @@ func (s *outSide) dial() {
 		}
 		if err != nil {
 			p.outDown()
+			if errors.Is(err, folder.ErrGone) || errors.Is(err, folder.ErrDead) {
+				m.gone(p.id)
+				return
+			}
 			if !p.dead && !m.closing {
 				m.complain("connect to "+p.id.String(), err)
 				p.probe(redial)
