@@ -89,7 +89,7 @@ func (p *emitter[T]) refuse(client graph.GID, seq uint64, text string) error {
 	if err != nil {
 		return err
 	}
-	s.msg.Stamp, s.msg.Source = clock.Mono(), clock.Wall()
+	s.msg.Stamp, s.msg.Source = clock.Now()
 	s.msg.Slot, s.msg.Length = slot, cdr.EncapsulationSize+len(text)
 	s.msg.Answers, s.msg.Failed = seq, true
 	mem := slot.Mem()
@@ -101,7 +101,7 @@ func (p *emitter[T]) refuse(client graph.GID, seq uint64, text string) error {
 // send brings m into the forms that its readers want and hands it over. A reader
 // that comes meanwhile may want another form; then nothing was accepted yet.
 func (p *emitter[T]) send(s *sending, m *T) error {
-	s.msg.Stamp, s.msg.Source = clock.Mono(), clock.Wall()
+	s.msg.Stamp, s.msg.Source = clock.Now()
 	if err := p.ts.Check(m); err != nil {
 		p.refused.Add(1)
 		return err

@@ -109,7 +109,7 @@ func (l *Loan[T]) Publish() error {
 	defer l.end()
 	s := p.take()
 	defer p.give(s)
-	s.msg.Stamp, s.msg.Source = clock.Mono(), clock.Wall()
+	s.msg.Stamp, s.msg.Source = clock.Now()
 	if err := l.seal(s); err != nil {
 		return p.fail("publish loan", err)
 	}

@@ -28,7 +28,7 @@ type receiver[T any] struct {
 
 	mu   sync.Mutex
 	free []*Sample[T]
-	lat  *stats.Histogram // made with the first message
+	lat  atomic.Pointer[stats.Histogram] // made with the first message
 
 	copied    atomic.Uint64
 	malformed atomic.Uint64
@@ -151,18 +151,17 @@ func (r *receiver[T]) note(s *Sample[T]) {
 	latency := rec.Arrived - rec.Stamp
 	s.Info = MessageInfo{
 		SourceTime:   time.Unix(0, rec.Source),
-		ReceivedTime: time.Unix(0, clock.Wall()),
+		ReceivedTime: time.Unix(0, rec.Taken),
 		Sequence:     rec.Sequence,
 		Publisher:    rec.GID,
 		Path:         rec.Path,
 		Latency:      time.Duration(latency),
 	}
-	r.mu.Lock()
-	if r.lat == nil {
-		r.lat = new(stats.Histogram)
+	h := r.lat.Load()
+	if h == nil {
+		r.lat.CompareAndSwap(nil, new(stats.Histogram))
+		h = r.lat.Load()
 	}
-	h := r.lat
-	r.mu.Unlock()
 	h.Record(latency)
 }
 
@@ -250,10 +249,7 @@ func (r *receiver[T]) Stats() SubscriptionStats {
 		Malformed: r.malformed.Load(), Faults: c.Faults, WritesToLent: r.writes.Load(),
 		Copied: r.copied.Load(), Waiting: c.Waiting, Retained: c.Leases, Publishers: c.Feeds,
 	}
-	r.mu.Lock()
-	h := r.lat
-	r.mu.Unlock()
-	if h != nil {
+	if h := r.lat.Load(); h != nil {
 		s.Latency = h.Summary()
 	}
 	return s

@@ -24,6 +24,12 @@ var offset = monoAtEpoch()
 // start of the process, and readings of two processes have nothing to do with each other.
 func Mono() int64 { return offset + int64(time.Since(epoch)) }
 
+// Now returns Mono and Wall of one moment, for little more than either.
+func Now() (mono, wall int64) {
+	t := time.Now()
+	return offset + int64(t.Sub(epoch)), t.UnixNano()
+}
+
 // Wall returns nanoseconds since 1970-01-01 UTC, as the host's wall clock says. It may step in either direction.
 func Wall() int64 { return time.Now().UnixNano() }
 

@@ -428,7 +428,7 @@ func (in *Inlet) claimLocked(f *Feed, index uint64, r *Received) (ok bool, fault
 	in.leases++
 	f.leases++
 	r.Path, r.feed, r.index = f.path, f, index
-	r.Arrived = clock.Mono()
+	r.Arrived, r.Taken = clock.Now()
 	return true, nil
 }
 

@@ -95,6 +95,7 @@ type Received struct {
 	Source   int64  // ns since the Unix epoch
 	Stamp    int64  // start of publish, ns of CLOCK_MONOTONIC
 	Arrived  int64  // when it was taken, ns of CLOCK_MONOTONIC
+	Taken    int64  // the same by the system clock, ns since the Unix epoch
 	Answers  uint64 // sequence number of the request that this answers, or 0
 	Failed   bool   // the answer is an error: Bytes hold its text
 	Value    *Value // shared Go message, or nil
