@@ -1,0 +1,5 @@
+package action_test
+
+import "errors"
+
+func child(string) error { return errors.New("todo") }
