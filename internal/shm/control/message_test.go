@@ -3,6 +3,8 @@ package control
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -130,6 +132,19 @@ func TestGoldenMessages(t *testing.T) {
 				t.Errorf("Parse with three fields more = %v, %v", m, err)
 			}
 		})
+	}
+}
+
+// The page about the protocol has a row for each message.
+func TestPageHasAllMessages(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/shm-protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, word := range typeWords {
+		if row := fmt.Sprintf("\n| %d | %s | ", n, word); n > 0 && !strings.Contains(string(page), row) {
+			t.Errorf("docs/shm-protocol.md has no row %q", row)
+		}
 	}
 }
 
