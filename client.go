@@ -57,17 +57,7 @@ type call[Resp any] struct {
 // NewClient makes a client of a service; the name is expanded as ROS 2 does.
 func NewClient[S rosidl.Service[Req, Resp], Req, Resp any](n *Node, name string, opts ...ServiceOption) (*Client[Req, Resp], error) {
 	var marker S
-	sup := marker.ROSService()
-	c := serviceConfig{q: qos.ServicesDefault()}
-	for _, o := range opts {
-		o(&c)
-	}
-	cl := &Client[Req, Resp]{pending: make(map[uint64]*call[Resp])}
-	cl.rests.L = &cl.mu
-	if err := cl.open(n, name, sup, c.q); err != nil {
-		return nil, &EndpointError{"client", name, "new", err}
-	}
-	return cl, nil
+	return NewClientOf(n, name, marker.ROSService(), opts...)
 }
 
 func (c *Client[Req, Resp]) open(n *Node, name string, sup *rosidl.ServiceSupport[Req, Resp], q qos.Profile) error {

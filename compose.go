@@ -38,9 +38,13 @@ func NewPublisherOf[T any](n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 		return nil, &EndpointError{"publisher", topic, "new", err}
 	}
 	n.d.define(ts.Name, ts.Hash, ts.Definition)
+	var c publisherConfig
+	for _, o := range opts {
+		o.publisher(&c)
+	}
 	p := &Publisher[T]{}
 	p.init(n, ts, e)
-	if err := p.open(p); err != nil {
+	if err := p.open(p, c.events); err != nil {
 		return nil, &EndpointError{"publisher", e.Name, "new", err}
 	}
 	return p, nil

@@ -50,6 +50,8 @@ type Domain struct {
 
 	defined sync.Map // typeID: func() string, the definitions of the types that endpoints here had
 
+	listeners sync.Map // graph.GID: *events, of endpoints here that have handlers
+
 	said       sync.Mutex
 	mismatches map[[2]graph.GID]bool // pairs whose mismatch was logged
 }
@@ -206,13 +208,25 @@ func (d *Domain) matches(pub, sub *graph.Endpoint) bool {
 	}
 	d.mismatches[key] = true
 	d.said.Unlock()
+	if said {
+		return false
+	}
+	d.tell(pub.GID, *sub, reasons)
+	d.tell(sub.GID, *pub, reasons)
 	for _, r := range reasons {
-		if said {
-			break
-		}
 		d.log.Warn("publisher and subscription do not match", "topic", pub.Name, "publisher", pub.Node.FullName(), "subscription", sub.Node.FullName(), "code", r.Code, "why", r.Text, "fix", r.Fix)
 	}
 	return false
+}
+
+func (d *Domain) listen(gid graph.GID, ev *events) { d.listeners.Store(gid, ev) }
+func (d *Domain) unlisten(gid graph.GID)           { d.listeners.Delete(gid) }
+
+// tell reports a mismatch to an endpoint here that has handlers.
+func (d *Domain) tell(gid graph.GID, other graph.Endpoint, reasons []match.Reason) {
+	if ev, ok := d.listeners.Load(gid); ok {
+		ev.(*events).mismatch(other, reasons)
+	}
 }
 
 // complementary reports whether an endpoint of kind from sends to one of kind to.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/transport"
@@ -125,12 +124,7 @@ func (n *Node) endpoint(k graph.Kind, name, typ, hash string, q qos.Profile) (gr
 
 // kept refuses policies that no path keeps yet: what is accepted is kept.
 func kept(q qos.Profile) error {
-	finite := func(d time.Duration) bool { return d != 0 && d != qos.Infinite }
 	switch {
-	case finite(q.Deadline):
-		return &PolicyUnsupportedError{"deadline"}
-	case finite(q.Lifespan):
-		return &PolicyUnsupportedError{"lifespan"}
 	case q.Liveliness == qos.ManualByTopic:
 		return &PolicyUnsupportedError{"liveliness manual_by_topic"}
 	case finite(q.LivelinessLeaseDuration):

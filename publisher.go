@@ -17,37 +17,37 @@ type Publisher[T any] struct {
 	loans  []*Loan[T] // not in use; under mu
 	closed atomic.Bool
 	owner  closer // what its node closes
+	events *events
 
 	loaned    atomic.Uint64
 	fallbacks atomic.Uint64
 }
 
 // PublisherOption sets something about a [Publisher].
-type PublisherOption func(*publisherConfig)
+type PublisherOption interface{ publisher(*publisherConfig) }
 
-type publisherConfig struct{}
+type publisherConfig struct{ events *EventHandlers }
 
 // NewPublisher makes a publisher on a topic; the name is expanded as ROS 2 does
 // ("chatter", "~/status", "/tf"). The type argument P follows from T.
 func NewPublisher[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profile, opts ...PublisherOption) (*Publisher[T], error) {
-	ts := P(nil).ROSType()
-	e, err := n.endpoint(graph.KindPublisher, topic, ts.Name, ts.Hash, q)
-	if err != nil {
-		return nil, &EndpointError{"publisher", topic, "new", err}
-	}
-	n.d.define(ts.Name, ts.Hash, ts.Definition)
-	p := &Publisher[T]{}
-	p.init(n, ts, e)
-	if err := p.open(p); err != nil {
-		return nil, &EndpointError{"publisher", e.Name, "new", err}
-	}
-	return p, nil
+	return NewPublisherOf(n, topic, P(nil).ROSType(), q, opts...)
 }
 
 // open makes the publisher known, as owner's.
-func (p *Publisher[T]) open(owner closer) error {
+func (p *Publisher[T]) open(owner closer, h *EventHandlers) (err error) {
 	p.owner = owner
-	err := p.n.d.addOutlet(p.out)
+	if p.events, err = newEvents(p.n, h, p.QoS()); err != nil {
+		return err
+	}
+	if p.events != nil {
+		p.out.OnChange(func() { p.events.count(p.out.Links()) })
+		p.n.d.listen(p.GID(), p.events)
+	}
+	err = p.events.watchDeadline(p.QoS().Deadline, p.out.Accepted)
+	if err == nil {
+		err = p.n.d.addOutlet(p.out)
+	}
 	if err == nil {
 		err = p.n.own(owner, p.out.Endpoint)
 	}
@@ -117,18 +117,19 @@ func (p *Publisher[T]) WaitForSubscriptions(ctx context.Context, n int) error {
 
 // PublisherStats is what a publisher counted.
 type PublisherStats struct {
-	Published     uint64 // messages accepted
-	Bytes         uint64 // of CDR that were written to shared memory
-	Copied        uint64 // payload bytes that were copied to publish
-	Loaned        uint64 // messages published by loan
-	LoanFallbacks uint64 // of those, copied after all: what precedes the sequence changed its length
-	Evicted       uint64 // messages that made room in a full queue of a subscription
-	LeaseLimit    uint64 // messages not queued: the subscription's process holds too much of the memory
-	ArenaFull     uint64 // publications for which there was no shared memory
-	Refused       uint64 // publications that break a bound of the type
-	Matched       int    // subscriptions
-	Queued        int    // messages in queues of subscriptions
-	Lent          int    // messages that subscriptions hold
+	Published      uint64 // messages accepted
+	Bytes          uint64 // of CDR that were written to shared memory
+	Copied         uint64 // payload bytes that were copied to publish
+	Loaned         uint64 // messages published by loan
+	LoanFallbacks  uint64 // of those, copied after all: what precedes the sequence changed its length
+	Evicted        uint64 // messages that made room in a full queue of a subscription
+	LeaseLimit     uint64 // messages not queued: the subscription's process holds too much of the memory
+	ArenaFull      uint64 // publications for which there was no shared memory
+	Refused        uint64 // publications that break a bound of the type
+	DeadlineMissed uint64 // deadlines that passed without a publication
+	Matched        int    // subscriptions
+	Queued         int    // messages in queues of subscriptions
+	Lent           int    // messages that subscriptions hold
 }
 
 // Stats returns the counts so far.
@@ -139,7 +140,8 @@ func (p *Publisher[T]) Stats() PublisherStats {
 		Loaned: p.loaned.Load(), LoanFallbacks: p.fallbacks.Load(),
 		Evicted: c.Evicted, LeaseLimit: c.LeaseLimit,
 		ArenaFull: p.full.Load(), Refused: p.refused.Load(),
-		Matched: p.out.Links(), Queued: c.Queued, Lent: c.Lent,
+		DeadlineMissed: p.events.missed(),
+		Matched:        p.out.Links(), Queued: c.Queued, Lent: c.Lent,
 	}
 }
 
@@ -155,6 +157,8 @@ func (p *Publisher[T]) Close() error {
 }
 
 func (p *Publisher[T]) end() {
+	p.n.d.unlisten(p.GID())
+	p.events.close()
 	left := p.out.Close()
 	p.n.d.intra.RemovePublisher(p.out, left)
 	p.n.d.shm.RemovePublisher(p.out, left)

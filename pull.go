@@ -97,17 +97,7 @@ func (s *pullStation) poll(leaf int) {
 // Receive or All. Samples are the caller's until Release; at most 9 can be out at a
 // time (see [WithRetained]).
 func NewPullSubscription[T any, P rosidl.Message[T]](n *Node, topic string, q qos.Profile, opts ...SubscriptionOption) (*PullSubscription[T], error) {
-	s := &PullSubscription[T]{}
-	err := s.st.open(n.d)
-	if err == nil {
-		if err = s.open(n, topic, P(nil).ROSType(), q, &s.st, opts); err == nil {
-			err = s.start(s)
-		}
-	}
-	if err != nil {
-		return nil, &EndpointError{"subscription", topic, "new", err}
-	}
-	return s, nil
+	return NewPullSubscriptionOf(n, topic, P(nil).ROSType(), q, opts...)
 }
 
 // Take returns the oldest message that is there, without waiting. The caller

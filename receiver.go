@@ -25,6 +25,7 @@ type receiver[T any] struct {
 	private bool
 	raw     func(m *T, payload []byte) // of a subscription without a Go type: takes the payload as it is
 	closed  atomic.Bool
+	events  *events
 
 	mu   sync.Mutex
 	free []*Sample[T]
@@ -37,9 +38,15 @@ type receiver[T any] struct {
 }
 
 // SubscriptionOption sets something about a subscription.
-type SubscriptionOption func(*subscriptionConfig)
+type SubscriptionOption interface{ subscription(*subscriptionConfig) }
+
+// subscriptionOption makes a function an option.
+type subscriptionOption func(*subscriptionConfig)
+
+func (f subscriptionOption) subscription(c *subscriptionConfig) { f(c) }
 
 type subscriptionConfig struct {
+	events   *EventHandlers
 	private  bool
 	retained int
 }
@@ -54,19 +61,19 @@ const MaxRetained = transport.MaxLeases - 1
 // WithPrivateCopy gives the callback a message that it may change: the publisher's
 // own if nobody else reads it, else a copy.
 func WithPrivateCopy() SubscriptionOption {
-	return func(c *subscriptionConfig) { c.private = true }
+	return subscriptionOption(func(c *subscriptionConfig) { c.private = true })
 }
 
 // WithRetained sets how many samples can be retained at a time, 0 to [MaxRetained].
 func WithRetained(n int) SubscriptionOption {
-	return func(c *subscriptionConfig) { c.retained = n }
+	return subscriptionOption(func(c *subscriptionConfig) { c.retained = n })
 }
 
 // open makes the receiver for a topic, woken at st.
 func (r *receiver[T]) open(n *Node, topic string, ts *rosidl.TypeSupport[T], q qos.Profile, st transport.Station, opts []SubscriptionOption) error {
 	c := subscriptionConfig{retained: DefaultRetained}
 	for _, o := range opts {
-		o(&c)
+		o.subscription(&c)
 	}
 	if c.retained < 0 || c.retained > MaxRetained {
 		return &RetainLimitError{Wanted: c.retained, Limit: MaxRetained}
@@ -80,7 +87,14 @@ func (r *receiver[T]) open(n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 		return err
 	}
 	r.in.NeedsBytes = r.raw != nil
-	return nil
+	if r.events, err = newEvents(n, c.events, e.QoS); err != nil {
+		return err
+	}
+	if r.events != nil {
+		r.in.OnChange(func() { r.events.count(r.in.Counts().Feeds) })
+		n.d.listen(e.GID, r.events)
+	}
+	return r.events.watchDeadline(e.QoS.Deadline, func() uint64 { return r.in.Counts().Received })
 }
 
 // openAs makes the receiver for an endpoint, with room for so many leases.
@@ -117,6 +131,8 @@ func (d *Domain) keepInlet(in *transport.Inlet) {
 }
 
 func (r *receiver[T]) end() {
+	r.n.d.unlisten(r.GID())
+	r.events.close()
 	r.in.Close()
 	r.n.d.intra.RemoveSubscription(r.in)
 	r.n.d.shm.RemoveSubscription(r.in)
@@ -149,6 +165,9 @@ func (r *receiver[T]) take() (s *Sample[T], more bool) {
 func (r *receiver[T]) note(s *Sample[T]) {
 	rec := &s.rec
 	latency := rec.Arrived - rec.Stamp
+	if rec.Lost > 0 && r.events != nil {
+		r.events.lost(rec.Lost, r.in.Counts().Lost)
+	}
 	s.Info = MessageInfo{
 		SourceTime:   time.Unix(0, rec.Source),
 		ReceivedTime: time.Unix(0, rec.Taken),
@@ -224,18 +243,20 @@ func (e *RetainLimitError) Error() string {
 
 // SubscriptionStats is what a subscription counted.
 type SubscriptionStats struct {
-	Received     uint64  // messages taken
-	Lost         uint64  // messages owed and never taken: holes in the sequence numbers
-	Evicted      uint64  // of those, given up here to keep the newest Depth of several publishers
-	Duplicate    uint64  // messages seen before, discarded
-	Malformed    uint64  // messages that did not decode, refused
-	Faults       uint64  // publishers that broke the protocol and were disconnected
-	WritesToLent uint64  // callbacks stopped because they wrote to a lent message
-	Copied       uint64  // payload bytes copied to receive
-	Waiting      int     // messages in the queue
-	Retained     int     // samples in a callback, retained or taken
-	Publishers   int     // matched publishers
-	Latency      Latency // from the start of publish until the message was taken
+	Received       uint64  // messages taken
+	Lost           uint64  // messages owed and never taken: holes in the sequence numbers
+	Evicted        uint64  // of those, given up here to keep the newest Depth of several publishers
+	Duplicate      uint64  // messages seen before, discarded
+	Expired        uint64  // messages older than their lifespan, discarded
+	DeadlineMissed uint64  // deadlines that passed without a message
+	Malformed      uint64  // messages that did not decode, refused
+	Faults         uint64  // publishers that broke the protocol and were disconnected
+	WritesToLent   uint64  // callbacks stopped because they wrote to a lent message
+	Copied         uint64  // payload bytes copied to receive
+	Waiting        int     // messages in the queue
+	Retained       int     // samples in a callback, retained or taken
+	Publishers     int     // matched publishers
+	Latency        Latency // from the start of publish until the message was taken
 }
 
 // Latency sums up a distribution of times.
@@ -246,6 +267,7 @@ func (r *receiver[T]) Stats() SubscriptionStats {
 	c := r.in.Counts()
 	s := SubscriptionStats{
 		Received: c.Received, Lost: c.Lost, Evicted: c.Evicted, Duplicate: c.Duplicate,
+		Expired: c.Expired, DeadlineMissed: r.events.missed(),
 		Malformed: r.malformed.Load(), Faults: c.Faults, WritesToLent: r.writes.Load(),
 		Copied: r.copied.Load(), Waiting: c.Waiting, Retained: c.Leases, Publishers: c.Feeds,
 	}

@@ -29,7 +29,7 @@ func NewSerializedSubscription(n *Node, topic, typeName, typeHash string, q qos.
 		Copy:    func(dst, src *SerializedMessage) { dst.Data = append(dst.Data[:0], src.Data...) },
 	}
 	raw := func(m *SerializedMessage, payload []byte) { m.Data = payload }
-	opts = append(opts, func(c *subscriptionConfig) { c.private = false })
+	opts = append(opts, subscriptionOption(func(c *subscriptionConfig) { c.private = false }))
 	return newSubscription(n, topic, ts, q, fn, raw, opts)
 }
 
@@ -60,7 +60,7 @@ func NewSerializedPublisher(n *Node, topic, typeName, typeHash, definition strin
 	s := &SerializedPublisher{}
 	s.p.init(n, ts, e)
 	s.p.out.BytesOnly()
-	if err := s.p.open(s); err != nil {
+	if err := s.p.open(s, nil); err != nil {
 		return nil, &EndpointError{"publisher", e.Name, "new", err}
 	}
 	return s, nil

@@ -171,7 +171,7 @@ func (q *queue) Claim(index uint64, r *transport.Received) (bool, error) {
 	q.lent = append(q.lent, lease{index, it.m})
 	if r != nil {
 		r.GID, r.Sequence, r.Source, r.Stamp = q.gid, it.m.Sequence, it.m.Source, it.m.Stamp
-		r.Answers, r.Failed = it.m.Answers, it.m.Failed
+		r.Answers, r.Failed, r.Lifespan = it.m.Answers, it.m.Failed, it.m.Lifespan
 		r.Value, r.Bytes = it.m.Value, nil
 		if it.m.Slot != nil {
 			v := it.m.Slot.View()

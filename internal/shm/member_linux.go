@@ -311,14 +311,24 @@ func (m *member) concerns(p *peer) bool {
 	return false
 }
 
-// match opens the pairs of sending ends here with receiving ends of p.
+// match opens the pairs of sending ends here with receiving ends of p. The pairs of the
+// other direction are the other side's to open; they are only looked at, so that both
+// sides report what does not match.
 func (m *member) match(p *peer) {
 	if p.dead || m.closing || p.ann.Clock != m.clock {
 		return
 	}
 	for i := range p.ann.Endpoints {
 		to := &p.ann.Endpoints[i]
-		if to.Kind == graph.KindPublisher || m.here[facing(to)] == 0 {
+		if m.here[facing(to)] == 0 {
+			continue
+		}
+		if to.Kind == graph.KindPublisher {
+			for _, in := range m.inlets {
+				if nameOf(&in.Endpoint) == facing(to) {
+					m.cfg.Match(to, &in.Endpoint)
+				}
+			}
 			continue
 		}
 		for gid, o := range m.outlets {

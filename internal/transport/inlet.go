@@ -79,11 +79,13 @@ type InletCounts struct {
 	Received  uint64 // taken
 	Lost      uint64 // owed and never taken: holes in the sequence numbers
 	Evicted   uint64 // of those, taken out here to keep the newest Depth over several publishers
+	Expired   uint64 // older than their lifespan, discarded
 	Duplicate uint64 // seen before from the same publisher, discarded
 	Faults    uint64 // publishers that broke the protocol
 	Waiting   int    // messages in its queues
 	Leases    int    // samples in callbacks or retained
 	Feeds     int    // live publishers
+	Known     int    // publishers whose sequence numbers are remembered
 }
 
 // Inlet is the subscription's end of a topic. It is safe for concurrent use.
@@ -422,13 +424,19 @@ func (in *Inlet) claimLocked(f *Feed, index uint64, r *Received) (ok bool, fault
 		in.returnLocked(f, index, r)
 		return false, nil
 	}
-	in.counts.Lost += r.Sequence - next
+	r.Lost = r.Sequence - next
+	in.counts.Lost += r.Lost
 	in.next[f.gid] = r.Sequence + 1
+	r.Arrived, r.Taken = clock.Now()
+	if r.Lifespan > 0 && r.Arrived-r.Stamp > r.Lifespan {
+		in.counts.Expired++
+		in.returnLocked(f, index, r)
+		return false, nil
+	}
 	in.counts.Received++
 	in.leases++
 	f.leases++
 	r.Path, r.feed, r.index = f.path, f, index
-	r.Arrived, r.Taken = clock.Now()
 	return true, nil
 }
 
@@ -460,7 +468,7 @@ func (in *Inlet) Counts() InletCounts {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	c := in.counts
-	c.Waiting, c.Leases = in.order.n, in.leases
+	c.Waiting, c.Leases, c.Known = in.order.n, in.leases, len(in.next)
 	for _, f := range in.feeds {
 		if f.live && !f.ended && !f.dropped {
 			c.Feeds++

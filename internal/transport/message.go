@@ -74,7 +74,8 @@ type Message struct {
 	Stamp    int64  // start of publish, ns of CLOCK_MONOTONIC
 	Value    *Value
 	Slot     *arena.Slot
-	Length   int // bytes of CDR in Slot, encapsulation included
+	Length   int   // bytes of CDR in Slot, encapsulation included
+	Lifespan int64 // ns after Stamp from which on it is not delivered; 0: for ever
 
 	// Answers is the sequence number of the request that this message answers, 0 if it
 	// answers none. Failed says that the answer is an error: its CDR body is a text.
@@ -98,6 +99,8 @@ type Received struct {
 	Taken    int64  // the same by the system clock, ns since the Unix epoch
 	Answers  uint64 // sequence number of the request that this answers, or 0
 	Failed   bool   // the answer is an error: Bytes hold its text
+	Lifespan int64  // ns after Stamp from which on it is not delivered; 0: for ever
+	Lost     uint64 // messages of its publisher that were lost before it
 	Value    *Value // shared Go message, or nil
 	Bytes    []byte // CDR with encapsulation in read-only memory, or nil; body aligned to 64
 

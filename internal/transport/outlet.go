@@ -42,8 +42,9 @@ func (e *QueueFullError) Error() string {
 type Outlet struct {
 	Endpoint graph.Endpoint
 
-	bytes   bool // messages have no Go value: every reader gets bytes
-	refuses bool // a message for which some reader has no room is refused
+	bytes    bool  // messages have no Go value: every reader gets bytes
+	lifespan int64 // ns; 0: for ever
+	refuses  bool  // a message for which some reader has no room is refused
 
 	wants  atomic.Uint32 // Form bits of all links and the history
 	paths  atomic.Uint32 // how many links there are
@@ -79,6 +80,9 @@ type kept struct {
 // it keeps the newest Depth messages for late joiners.
 func NewOutlet(e graph.Endpoint) *Outlet {
 	o := &Outlet{Endpoint: e, refuses: e.Kind != graph.KindPublisher || e.QoS.History == qos.KeepAll}
+	if e.QoS.Lifespan != qos.Infinite {
+		o.lifespan = int64(e.QoS.Lifespan)
+	}
 	if e.QoS.Durability == qos.TransientLocal {
 		o.kept = make([]kept, QueueDepth(e.QoS))
 		o.wants.Store(uint32(FormBytes))
@@ -164,7 +168,7 @@ func (o *Outlet) Send(m *Message) error {
 		}
 	}
 	o.seq++
-	m.Sequence = o.seq
+	m.Sequence, m.Lifespan = o.seq, o.lifespan
 	if m.Slot != nil {
 		stampSlot(m, &o.Endpoint.GID)
 		if o.kept != nil {
@@ -273,7 +277,7 @@ func (o *Outlet) Attach(l Link, peer graph.GID, want int) error {
 	l.Begin(first)
 	for i := o.keptN - n; i < o.keptN; i++ {
 		k := &o.kept[(o.keptAt+i)%len(o.kept)]
-		l.Push(&Message{Sequence: k.seq, Source: k.source, Stamp: k.stamp, Slot: k.slot, Length: k.length})
+		l.Push(&Message{Sequence: k.seq, Source: k.source, Stamp: k.stamp, Slot: k.slot, Length: k.length, Lifespan: o.lifespan})
 	}
 	o.links = append(o.links, attached{Link: l, peer: peer})
 	o.wants.Store(uint32(o.Wants() | o.takes(l)))
@@ -371,6 +375,13 @@ func (o *Outlet) Counts() (accepted uint64, c LinkCounts) {
 		l.Counts(&c)
 	}
 	return o.seq, c
+}
+
+// Accepted is how many messages were accepted so far.
+func (o *Outlet) Accepted() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.seq
 }
 
 // WaitLinks returns when at least n subscriptions are live, with ctx's error

@@ -2,7 +2,9 @@ package transport
 
 import (
 	"encoding/binary"
+	"math"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/tagus-ros/tagus/graph"
@@ -19,7 +21,7 @@ import (
 //	40   4  length of the CDR with its encapsulation, bytes
 //	44   4  flags: 1 the message is an error that answers a request
 //	48   8  sequence number of the request that this answers, or 0
-//	56   4  reserved, zero
+//	56   4  lifespan, ms from the start of publish, or 0: for ever
 //	60   4  CDR encapsulation
 //	64      CDR body
 const (
@@ -33,7 +35,7 @@ const (
 	slotLength   = 40
 	slotFlags    = 44
 	slotAnswers  = 48
-	slotReserved = 56
+	slotLifespan = 56
 
 	flagFailed = 1
 )
@@ -52,7 +54,16 @@ func stampSlot(m *Message, gid *graph.GID) {
 	}
 	binary.LittleEndian.PutUint32(b[slotFlags:], flags)
 	binary.LittleEndian.PutUint64(b[slotAnswers:], m.Answers)
-	clear(b[slotReserved:CDROffset])
+	binary.LittleEndian.PutUint32(b[slotLifespan:], lifespanMS(m.Lifespan))
+}
+
+// lifespanMS rounds up; what is longer than fits, 49 days, is for ever.
+func lifespanMS(ns int64) uint32 {
+	ms := (ns + int64(time.Millisecond) - 1) / int64(time.Millisecond)
+	if ms > math.MaxUint32 {
+		return 0
+	}
+	return uint32(ms)
 }
 
 // ReadSlot fills r from the slot that starts at b[off]. It believes nothing:
@@ -78,6 +89,7 @@ func ReadSlot(b []byte, off uint64, gid *graph.GID, r *Received) string {
 	r.Bytes = s[CDROffset : CDROffset+length : CDROffset+length]
 	r.Answers = binary.LittleEndian.Uint64(s[slotAnswers:])
 	r.Failed = binary.LittleEndian.Uint32(s[slotFlags:])&flagFailed != 0
+	r.Lifespan = int64(binary.LittleEndian.Uint32(s[slotLifespan:])) * int64(time.Millisecond)
 	r.Value = nil
 	return ""
 }
