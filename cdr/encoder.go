@@ -242,10 +242,10 @@ func EncodeFlat[E any](e *Encoder, s []E) {
 	}
 }
 
-// PlaceSlice writes the count of *s and makes *s point to where its elements
-// belong in the buffer (cap = len), without writing them. It fails if the
-// buffer does not lie at a multiple of 8.
-func PlaceSlice[E any](e *Encoder, s *[]E) {
+// PlaceSlice writes the count of *s and makes *s point to where its elements, of
+// the given alignment, belong in the buffer (cap = len), without writing them. It
+// fails if the buffer does not lie at a multiple of 8.
+func PlaceSlice[E any](e *Encoder, s *[]E, align int) {
 	var v E
 	n := len(*s)
 	e.Count(n)
@@ -253,7 +253,7 @@ func PlaceSlice[E any](e *Encoder, s *[]E) {
 		*s = nil
 		return
 	}
-	b := e.next(alignOf[E](), int(unsafe.Sizeof(v))*n)
+	b := e.next(align, int(unsafe.Sizeof(v))*n)
 	if b == nil {
 		return
 	}
@@ -265,16 +265,17 @@ func PlaceSlice[E any](e *Encoder, s *[]E) {
 	*s = placed
 }
 
-// SlicePlaced tells whether s lies in body where the encoding of a message that
-// has come to *off wants it, and moves *off past it.
-func SlicePlaced[E any](body []byte, off *int, s []E) bool {
+// SlicePlaced tells whether s, of elements of the given alignment, lies in body
+// where the encoding of a message that has come to *off wants it, and moves *off
+// past it.
+func SlicePlaced[E any](body []byte, off *int, s []E, align int) bool {
 	var v E
 	o := Align(*off, 4) + 4
 	if len(s) == 0 {
 		*off = o
 		return true
 	}
-	o = Align(o, alignOf[E]())
+	o = Align(o, align)
 	*off = o + int(unsafe.Sizeof(v))*len(s)
 	return *off <= len(body) &&
 		unsafe.Pointer(unsafe.SliceData(s)) == unsafe.Pointer(unsafe.SliceData(body[o:]))
@@ -288,18 +289,6 @@ func SliceSize(off, n, size, align int) int {
 		return off
 	}
 	return Align(off, align) + n*size
-}
-
-// alignOf is the CDR alignment of a number or flat message: that of Go where
-// HostFlat holds, and 8 for 8-byte numbers elsewhere.
-func alignOf[E any]() int {
-	var v E
-	if !HostFlat {
-		if n := int(unsafe.Sizeof(v)); n <= 8 && n&(n-1) == 0 {
-			return n
-		}
-	}
-	return int(unsafe.Alignof(v))
 }
 
 // swap reverses the bytes of each element of the given size.

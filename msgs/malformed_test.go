@@ -19,9 +19,9 @@ func harm(t testing.TB, typ message, p []byte) any {
 	var err, aliasErr error
 	// Both decoders may keep the payload once; strings and slices in sequences
 	// have headers that are longer than their encoding, and grow in steps.
-	limit := uint64(28*len(p)) + 8192
-	if n := typ.memory(); n > 5000 {
-		limit += 2*uint64(n) + 1<<16 // the messages themselves, rounded up
+	limit := uint64(28*len(p)) + 8192 + 2*uint64(typ.memory()) // the messages themselves, rounded up
+	if typ.memory() > 5000 {
+		limit += 1 << 16
 	}
 	if used := memoryOf(limit, func() {
 		plain, lent = typ.fresh(), typ.fresh()

@@ -216,7 +216,7 @@ func (ListNodesResponseCDR) Place(e *cdr.Encoder, m *ListNodesResponse) {
 	for i := range m.FullNodeNames {
 		e.String(m.FullNodeNames[i])
 	}
-	cdr.PlaceSlice(e, &m.UniqueIds)
+	cdr.PlaceSlice(e, &m.UniqueIds, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -226,7 +226,7 @@ func (ListNodesResponseCDR) Placed(m *ListNodesResponse, body []byte) bool {
 	for i := range m.FullNodeNames {
 		off = cdr.StringSize(off, m.FullNodeNames[i])
 	}
-	if !cdr.SlicePlaced(body, &off, m.UniqueIds) {
+	if !cdr.SlicePlaced(body, &off, m.UniqueIds, 8) {
 		return false
 	}
 	return off <= len(body)

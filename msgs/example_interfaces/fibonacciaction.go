@@ -279,13 +279,13 @@ func (FibonacciResultCDR) Encode(e *cdr.Encoder, m *FibonacciResult) {
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (FibonacciResultCDR) Place(e *cdr.Encoder, m *FibonacciResult) {
-	cdr.PlaceSlice(e, &m.Sequence)
+	cdr.PlaceSlice(e, &m.Sequence, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (FibonacciResultCDR) Placed(m *FibonacciResult, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Sequence) {
+	if !cdr.SlicePlaced(body, &off, m.Sequence, 4) {
 		return false
 	}
 	return off <= len(body)
@@ -396,13 +396,13 @@ func (FibonacciFeedbackCDR) Encode(e *cdr.Encoder, m *FibonacciFeedback) {
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (FibonacciFeedbackCDR) Place(e *cdr.Encoder, m *FibonacciFeedback) {
-	cdr.PlaceSlice(e, &m.Sequence)
+	cdr.PlaceSlice(e, &m.Sequence, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (FibonacciFeedbackCDR) Placed(m *FibonacciFeedback, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Sequence) {
+	if !cdr.SlicePlaced(body, &off, m.Sequence, 4) {
 		return false
 	}
 	return off <= len(body)

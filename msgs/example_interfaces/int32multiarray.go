@@ -84,14 +84,14 @@ func (Int32MultiArrayCDR) Encode(e *cdr.Encoder, m *Int32MultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (Int32MultiArrayCDR) Place(e *cdr.Encoder, m *Int32MultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (Int32MultiArrayCDR) Placed(m *Int32MultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 4) {
 		return false
 	}
 	return off <= len(body)

@@ -84,14 +84,14 @@ func (Int8MultiArrayCDR) Encode(e *cdr.Encoder, m *Int8MultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (Int8MultiArrayCDR) Place(e *cdr.Encoder, m *Int8MultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (Int8MultiArrayCDR) Placed(m *Int8MultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

@@ -86,14 +86,14 @@ func (UInt32MultiArrayCDR) Encode(e *cdr.Encoder, m *UInt32MultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (UInt32MultiArrayCDR) Place(e *cdr.Encoder, m *UInt32MultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (UInt32MultiArrayCDR) Placed(m *UInt32MultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 4) {
 		return false
 	}
 	return off <= len(body)

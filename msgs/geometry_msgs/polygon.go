@@ -86,13 +86,13 @@ func (PolygonCDR) Encode(e *cdr.Encoder, m *Polygon) {
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (PolygonCDR) Place(e *cdr.Encoder, m *Polygon) {
-	cdr.PlaceSlice(e, &m.Points)
+	cdr.PlaceSlice(e, &m.Points, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (PolygonCDR) Placed(m *Polygon, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Points) {
+	if !cdr.SlicePlaced(body, &off, m.Points, 4) {
 		return false
 	}
 	return off <= len(body)

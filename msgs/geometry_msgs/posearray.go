@@ -93,14 +93,14 @@ func (PoseArrayCDR) Encode(e *cdr.Encoder, m *PoseArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (PoseArrayCDR) Place(e *cdr.Encoder, m *PoseArray) {
 	std_msgs.HeaderCDR{}.Encode(e, &m.Header)
-	cdr.PlaceSlice(e, &m.Poses)
+	cdr.PlaceSlice(e, &m.Poses, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (PoseArrayCDR) Placed(m *PoseArray, body []byte) bool {
 	off := 0
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
-	if !cdr.SlicePlaced(body, &off, m.Poses) {
+	if !cdr.SlicePlaced(body, &off, m.Poses, 8) {
 		return false
 	}
 	return off <= len(body)

@@ -85,14 +85,14 @@ func (StampedVectorCDR) Encode(e *cdr.Encoder, m *StampedVector) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (StampedVectorCDR) Place(e *cdr.Encoder, m *StampedVector) {
 	performance_test_msgs.PerformanceHeaderCDR{}.Encode(e, &m.Header)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (StampedVectorCDR) Placed(m *StampedVector, body []byte) bool {
 	off := 0
 	off = performance_test_msgs.PerformanceHeaderCDR{}.Size(off, &m.Header)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

@@ -104,7 +104,7 @@ func (GridCellsCDR) Place(e *cdr.Encoder, m *GridCells) {
 	std_msgs.HeaderCDR{}.Encode(e, &m.Header)
 	e.Float32(m.CellWidth)
 	e.Float32(m.CellHeight)
-	cdr.PlaceSlice(e, &m.Cells)
+	cdr.PlaceSlice(e, &m.Cells, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -113,7 +113,7 @@ func (GridCellsCDR) Placed(m *GridCells, body []byte) bool {
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
 	off = cdr.Align(off, 4)
 	off += 8
-	if !cdr.SlicePlaced(body, &off, m.Cells) {
+	if !cdr.SlicePlaced(body, &off, m.Cells, 8) {
 		return false
 	}
 	return off <= len(body)

@@ -91,7 +91,7 @@ func (OccupancyGridCDR) Encode(e *cdr.Encoder, m *OccupancyGrid) {
 func (OccupancyGridCDR) Place(e *cdr.Encoder, m *OccupancyGrid) {
 	std_msgs.HeaderCDR{}.Encode(e, &m.Header)
 	MapMetaDataCDR{}.Encode(e, &m.Info)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -99,7 +99,7 @@ func (OccupancyGridCDR) Placed(m *OccupancyGrid, body []byte) bool {
 	off := 0
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
 	off = MapMetaDataCDR{}.Size(off, &m.Info)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

@@ -233,13 +233,13 @@ func (GetParameterTypesResponseCDR) Encode(e *cdr.Encoder, m *GetParameterTypesR
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (GetParameterTypesResponseCDR) Place(e *cdr.Encoder, m *GetParameterTypesResponse) {
-	cdr.PlaceSlice(e, &m.Types)
+	cdr.PlaceSlice(e, &m.Types, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (GetParameterTypesResponseCDR) Placed(m *GetParameterTypesResponse, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Types) {
+	if !cdr.SlicePlaced(body, &off, m.Types, 1) {
 		return false
 	}
 	return off <= len(body)

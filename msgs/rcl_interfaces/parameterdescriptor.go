@@ -129,8 +129,8 @@ func (ParameterDescriptorCDR) Place(e *cdr.Encoder, m *ParameterDescriptor) {
 	e.String(m.AdditionalConstraints)
 	e.Bool(m.ReadOnly)
 	e.Bool(m.DynamicTyping)
-	cdr.PlaceSlice(e, &m.FloatingPointRange)
-	cdr.PlaceSlice(e, &m.IntegerRange)
+	cdr.PlaceSlice(e, &m.FloatingPointRange, 8)
+	cdr.PlaceSlice(e, &m.IntegerRange, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -141,10 +141,10 @@ func (ParameterDescriptorCDR) Placed(m *ParameterDescriptor, body []byte) bool {
 	off = cdr.StringSize(off, m.Description)
 	off = cdr.StringSize(off, m.AdditionalConstraints)
 	off += 2
-	if !cdr.SlicePlaced(body, &off, m.FloatingPointRange) {
+	if !cdr.SlicePlaced(body, &off, m.FloatingPointRange, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.IntegerRange) {
+	if !cdr.SlicePlaced(body, &off, m.IntegerRange, 8) {
 		return false
 	}
 	return off <= len(body)

@@ -124,11 +124,11 @@ func (ParameterValueCDR) Place(e *cdr.Encoder, m *ParameterValue) {
 	e.Int64(m.IntegerValue)
 	e.Float64(m.DoubleValue)
 	e.String(m.StringValue)
-	cdr.PlaceSlice(e, &m.ByteArrayValue)
+	cdr.PlaceSlice(e, &m.ByteArrayValue, 1)
 	e.Count(len(m.BoolArrayValue))
 	cdr.EncodeBools(e, m.BoolArrayValue)
-	cdr.PlaceSlice(e, &m.IntegerArrayValue)
-	cdr.PlaceSlice(e, &m.DoubleArrayValue)
+	cdr.PlaceSlice(e, &m.IntegerArrayValue, 8)
+	cdr.PlaceSlice(e, &m.DoubleArrayValue, 8)
 	e.Count(len(m.StringArrayValue))
 	for i := range m.StringArrayValue {
 		e.String(m.StringArrayValue[i])
@@ -140,14 +140,14 @@ func (ParameterValueCDR) Placed(m *ParameterValue, body []byte) bool {
 	off := 0
 	off += 24
 	off = cdr.StringSize(off, m.StringValue)
-	if !cdr.SlicePlaced(body, &off, m.ByteArrayValue) {
+	if !cdr.SlicePlaced(body, &off, m.ByteArrayValue, 1) {
 		return false
 	}
 	off = cdr.SliceSize(off, len(m.BoolArrayValue), 1, 1)
-	if !cdr.SlicePlaced(body, &off, m.IntegerArrayValue) {
+	if !cdr.SlicePlaced(body, &off, m.IntegerArrayValue, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.DoubleArrayValue) {
+	if !cdr.SlicePlaced(body, &off, m.DoubleArrayValue, 8) {
 		return false
 	}
 	off = cdr.Align(off, 4)

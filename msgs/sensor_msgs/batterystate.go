@@ -194,8 +194,8 @@ func (BatteryStateCDR) Place(e *cdr.Encoder, m *BatteryState) {
 	e.Uint8(m.PowerSupplyHealth)
 	e.Uint8(m.PowerSupplyTechnology)
 	e.Bool(m.Present)
-	cdr.PlaceSlice(e, &m.CellVoltage)
-	cdr.PlaceSlice(e, &m.CellTemperature)
+	cdr.PlaceSlice(e, &m.CellVoltage, 4)
+	cdr.PlaceSlice(e, &m.CellTemperature, 4)
 	e.String(m.Location)
 	e.String(m.SerialNumber)
 }
@@ -206,10 +206,10 @@ func (BatteryStateCDR) Placed(m *BatteryState, body []byte) bool {
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
 	off = cdr.Align(off, 4)
 	off += 32
-	if !cdr.SlicePlaced(body, &off, m.CellVoltage) {
+	if !cdr.SlicePlaced(body, &off, m.CellVoltage, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.CellTemperature) {
+	if !cdr.SlicePlaced(body, &off, m.CellTemperature, 4) {
 		return false
 	}
 	off = cdr.StringSize(off, m.Location)

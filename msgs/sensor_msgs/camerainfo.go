@@ -122,7 +122,7 @@ func (CameraInfoCDR) Place(e *cdr.Encoder, m *CameraInfo) {
 	e.Uint32(m.Height)
 	e.Uint32(m.Width)
 	e.String(m.DistortionModel)
-	cdr.PlaceSlice(e, &m.D)
+	cdr.PlaceSlice(e, &m.D, 8)
 	cdr.EncodeArray(e, m.K[:])
 	cdr.EncodeArray(e, m.R[:])
 	cdr.EncodeArray(e, m.P[:])
@@ -138,7 +138,7 @@ func (CameraInfoCDR) Placed(m *CameraInfo, body []byte) bool {
 	off = cdr.Align(off, 4)
 	off += 8
 	off = cdr.StringSize(off, m.DistortionModel)
-	if !cdr.SlicePlaced(body, &off, m.D) {
+	if !cdr.SlicePlaced(body, &off, m.D, 8) {
 		return false
 	}
 	off = cdr.Align(off, 8)

@@ -81,14 +81,14 @@ func (ChannelFloat32CDR) Encode(e *cdr.Encoder, m *ChannelFloat32) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (ChannelFloat32CDR) Place(e *cdr.Encoder, m *ChannelFloat32) {
 	e.String(m.Name)
-	cdr.PlaceSlice(e, &m.Values)
+	cdr.PlaceSlice(e, &m.Values, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (ChannelFloat32CDR) Placed(m *ChannelFloat32, body []byte) bool {
 	off := 0
 	off = cdr.StringSize(off, m.Name)
-	if !cdr.SlicePlaced(body, &off, m.Values) {
+	if !cdr.SlicePlaced(body, &off, m.Values, 4) {
 		return false
 	}
 	return off <= len(body)

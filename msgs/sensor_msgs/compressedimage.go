@@ -90,7 +90,7 @@ func (CompressedImageCDR) Encode(e *cdr.Encoder, m *CompressedImage) {
 func (CompressedImageCDR) Place(e *cdr.Encoder, m *CompressedImage) {
 	std_msgs.HeaderCDR{}.Encode(e, &m.Header)
 	e.String(m.Format)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -98,7 +98,7 @@ func (CompressedImageCDR) Placed(m *CompressedImage, body []byte) bool {
 	off := 0
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
 	off = cdr.StringSize(off, m.Format)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

@@ -113,7 +113,7 @@ func (ImageCDR) Place(e *cdr.Encoder, m *Image) {
 	e.String(m.Encoding)
 	e.Uint8(m.IsBigendian)
 	e.Uint32(m.Step)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -126,7 +126,7 @@ func (ImageCDR) Placed(m *Image, body []byte) bool {
 	off += 1
 	off = cdr.Align(off, 4)
 	off += 4
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

@@ -110,9 +110,9 @@ func (JointStateCDR) Place(e *cdr.Encoder, m *JointState) {
 	for i := range m.Name {
 		e.String(m.Name[i])
 	}
-	cdr.PlaceSlice(e, &m.Position)
-	cdr.PlaceSlice(e, &m.Velocity)
-	cdr.PlaceSlice(e, &m.Effort)
+	cdr.PlaceSlice(e, &m.Position, 8)
+	cdr.PlaceSlice(e, &m.Velocity, 8)
+	cdr.PlaceSlice(e, &m.Effort, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -124,13 +124,13 @@ func (JointStateCDR) Placed(m *JointState, body []byte) bool {
 	for i := range m.Name {
 		off = cdr.StringSize(off, m.Name[i])
 	}
-	if !cdr.SlicePlaced(body, &off, m.Position) {
+	if !cdr.SlicePlaced(body, &off, m.Position, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Velocity) {
+	if !cdr.SlicePlaced(body, &off, m.Velocity, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Effort) {
+	if !cdr.SlicePlaced(body, &off, m.Effort, 8) {
 		return false
 	}
 	return off <= len(body)

@@ -89,18 +89,18 @@ func (JoyCDR) Encode(e *cdr.Encoder, m *Joy) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (JoyCDR) Place(e *cdr.Encoder, m *Joy) {
 	std_msgs.HeaderCDR{}.Encode(e, &m.Header)
-	cdr.PlaceSlice(e, &m.Axes)
-	cdr.PlaceSlice(e, &m.Buttons)
+	cdr.PlaceSlice(e, &m.Axes, 4)
+	cdr.PlaceSlice(e, &m.Buttons, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (JoyCDR) Placed(m *Joy, body []byte) bool {
 	off := 0
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
-	if !cdr.SlicePlaced(body, &off, m.Axes) {
+	if !cdr.SlicePlaced(body, &off, m.Axes, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Buttons) {
+	if !cdr.SlicePlaced(body, &off, m.Buttons, 4) {
 		return false
 	}
 	return off <= len(body)

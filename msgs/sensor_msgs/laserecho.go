@@ -76,13 +76,13 @@ func (LaserEchoCDR) Encode(e *cdr.Encoder, m *LaserEcho) {
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (LaserEchoCDR) Place(e *cdr.Encoder, m *LaserEcho) {
-	cdr.PlaceSlice(e, &m.Echoes)
+	cdr.PlaceSlice(e, &m.Echoes, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (LaserEchoCDR) Placed(m *LaserEcho, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Echoes) {
+	if !cdr.SlicePlaced(body, &off, m.Echoes, 4) {
 		return false
 	}
 	return off <= len(body)

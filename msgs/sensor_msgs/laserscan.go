@@ -119,8 +119,8 @@ func (LaserScanCDR) Place(e *cdr.Encoder, m *LaserScan) {
 	e.Float32(m.ScanTime)
 	e.Float32(m.RangeMin)
 	e.Float32(m.RangeMax)
-	cdr.PlaceSlice(e, &m.Ranges)
-	cdr.PlaceSlice(e, &m.Intensities)
+	cdr.PlaceSlice(e, &m.Ranges, 4)
+	cdr.PlaceSlice(e, &m.Intensities, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -129,10 +129,10 @@ func (LaserScanCDR) Placed(m *LaserScan, body []byte) bool {
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
 	off = cdr.Align(off, 4)
 	off += 28
-	if !cdr.SlicePlaced(body, &off, m.Ranges) {
+	if !cdr.SlicePlaced(body, &off, m.Ranges, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Intensities) {
+	if !cdr.SlicePlaced(body, &off, m.Intensities, 4) {
 		return false
 	}
 	return off <= len(body)

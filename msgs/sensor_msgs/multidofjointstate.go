@@ -137,9 +137,9 @@ func (MultiDOFJointStateCDR) Place(e *cdr.Encoder, m *MultiDOFJointState) {
 	for i := range m.JointNames {
 		e.String(m.JointNames[i])
 	}
-	cdr.PlaceSlice(e, &m.Transforms)
-	cdr.PlaceSlice(e, &m.Twist)
-	cdr.PlaceSlice(e, &m.Wrench)
+	cdr.PlaceSlice(e, &m.Transforms, 8)
+	cdr.PlaceSlice(e, &m.Twist, 8)
+	cdr.PlaceSlice(e, &m.Wrench, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -151,13 +151,13 @@ func (MultiDOFJointStateCDR) Placed(m *MultiDOFJointState, body []byte) bool {
 	for i := range m.JointNames {
 		off = cdr.StringSize(off, m.JointNames[i])
 	}
-	if !cdr.SlicePlaced(body, &off, m.Transforms) {
+	if !cdr.SlicePlaced(body, &off, m.Transforms, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Twist) {
+	if !cdr.SlicePlaced(body, &off, m.Twist, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Wrench) {
+	if !cdr.SlicePlaced(body, &off, m.Wrench, 8) {
 		return false
 	}
 	return off <= len(body)

@@ -110,7 +110,7 @@ func (PointCloudCDR) Encode(e *cdr.Encoder, m *PointCloud) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (PointCloudCDR) Place(e *cdr.Encoder, m *PointCloud) {
 	std_msgs.HeaderCDR{}.Encode(e, &m.Header)
-	cdr.PlaceSlice(e, &m.Points)
+	cdr.PlaceSlice(e, &m.Points, 4)
 	e.Count(len(m.Channels))
 	for i := range m.Channels {
 		ChannelFloat32CDR{}.Encode(e, &m.Channels[i])
@@ -121,7 +121,7 @@ func (PointCloudCDR) Place(e *cdr.Encoder, m *PointCloud) {
 func (PointCloudCDR) Placed(m *PointCloud, body []byte) bool {
 	off := 0
 	off = std_msgs.HeaderCDR{}.Size(off, &m.Header)
-	if !cdr.SlicePlaced(body, &off, m.Points) {
+	if !cdr.SlicePlaced(body, &off, m.Points, 4) {
 		return false
 	}
 	off = cdr.Align(off, 4)

@@ -130,7 +130,7 @@ func (PointCloud2CDR) Place(e *cdr.Encoder, m *PointCloud2) {
 	e.Bool(m.IsBigendian)
 	e.Uint32(m.PointStep)
 	e.Uint32(m.RowStep)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 	e.Bool(m.IsDense)
 }
 
@@ -146,7 +146,7 @@ func (PointCloud2CDR) Placed(m *PointCloud2, body []byte) bool {
 	off += 1
 	off = cdr.Align(off, 4)
 	off += 8
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	off += 1

@@ -99,17 +99,17 @@ func (MeshCDR) Encode(e *cdr.Encoder, m *Mesh) {
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (MeshCDR) Place(e *cdr.Encoder, m *Mesh) {
-	cdr.PlaceSlice(e, &m.Triangles)
-	cdr.PlaceSlice(e, &m.Vertices)
+	cdr.PlaceSlice(e, &m.Triangles, 4)
+	cdr.PlaceSlice(e, &m.Vertices, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (MeshCDR) Placed(m *Mesh, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Triangles) {
+	if !cdr.SlicePlaced(body, &off, m.Triangles, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Vertices) {
+	if !cdr.SlicePlaced(body, &off, m.Vertices, 8) {
 		return false
 	}
 	return off <= len(body)

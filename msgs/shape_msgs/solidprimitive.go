@@ -124,7 +124,7 @@ func (SolidPrimitiveCDR) Encode(e *cdr.Encoder, m *SolidPrimitive) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (SolidPrimitiveCDR) Place(e *cdr.Encoder, m *SolidPrimitive) {
 	e.Uint8(m.Type)
-	cdr.PlaceSlice(e, &m.Dimensions)
+	cdr.PlaceSlice(e, &m.Dimensions, 8)
 	geometry_msgs.PolygonCDR{}.Encode(e, &m.Polygon)
 }
 
@@ -132,7 +132,7 @@ func (SolidPrimitiveCDR) Place(e *cdr.Encoder, m *SolidPrimitive) {
 func (SolidPrimitiveCDR) Placed(m *SolidPrimitive, body []byte) bool {
 	off := 0
 	off += 1
-	if !cdr.SlicePlaced(body, &off, m.Dimensions) {
+	if !cdr.SlicePlaced(body, &off, m.Dimensions, 8) {
 		return false
 	}
 	off = geometry_msgs.PolygonCDR{}.Size(off, &m.Polygon)

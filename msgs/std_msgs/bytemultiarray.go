@@ -88,14 +88,14 @@ func (ByteMultiArrayCDR) Encode(e *cdr.Encoder, m *ByteMultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (ByteMultiArrayCDR) Place(e *cdr.Encoder, m *ByteMultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (ByteMultiArrayCDR) Placed(m *ByteMultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

@@ -90,14 +90,14 @@ func (Float64MultiArrayCDR) Encode(e *cdr.Encoder, m *Float64MultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (Float64MultiArrayCDR) Place(e *cdr.Encoder, m *Float64MultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 8)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (Float64MultiArrayCDR) Placed(m *Float64MultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 8) {
 		return false
 	}
 	return off <= len(body)

@@ -88,14 +88,14 @@ func (Int16MultiArrayCDR) Encode(e *cdr.Encoder, m *Int16MultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (Int16MultiArrayCDR) Place(e *cdr.Encoder, m *Int16MultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 2)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (Int16MultiArrayCDR) Placed(m *Int16MultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 2) {
 		return false
 	}
 	return off <= len(body)

@@ -90,14 +90,14 @@ func (UInt16MultiArrayCDR) Encode(e *cdr.Encoder, m *UInt16MultiArray) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (UInt16MultiArrayCDR) Place(e *cdr.Encoder, m *UInt16MultiArray) {
 	MultiArrayLayoutCDR{}.Encode(e, &m.Layout)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 2)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (UInt16MultiArrayCDR) Placed(m *UInt16MultiArray, body []byte) bool {
 	off := 0
 	off = MultiArrayLayoutCDR{}.Size(off, &m.Layout)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 2) {
 		return false
 	}
 	return off <= len(body)

@@ -247,18 +247,18 @@ func (BoundedSequencesCDR) Encode(e *cdr.Encoder, m *BoundedSequences) {
 func (BoundedSequencesCDR) Place(e *cdr.Encoder, m *BoundedSequences) {
 	e.Count(len(m.BoolValues))
 	cdr.EncodeBools(e, m.BoolValues)
-	cdr.PlaceSlice(e, &m.ByteValues)
-	cdr.PlaceSlice(e, &m.CharValues)
-	cdr.PlaceSlice(e, &m.Float32Values)
-	cdr.PlaceSlice(e, &m.Float64Values)
-	cdr.PlaceSlice(e, &m.Int8Values)
-	cdr.PlaceSlice(e, &m.Uint8Values)
-	cdr.PlaceSlice(e, &m.Int16Values)
-	cdr.PlaceSlice(e, &m.Uint16Values)
-	cdr.PlaceSlice(e, &m.Int32Values)
-	cdr.PlaceSlice(e, &m.Uint32Values)
-	cdr.PlaceSlice(e, &m.Int64Values)
-	cdr.PlaceSlice(e, &m.Uint64Values)
+	cdr.PlaceSlice(e, &m.ByteValues, 1)
+	cdr.PlaceSlice(e, &m.CharValues, 1)
+	cdr.PlaceSlice(e, &m.Float32Values, 4)
+	cdr.PlaceSlice(e, &m.Float64Values, 8)
+	cdr.PlaceSlice(e, &m.Int8Values, 1)
+	cdr.PlaceSlice(e, &m.Uint8Values, 1)
+	cdr.PlaceSlice(e, &m.Int16Values, 2)
+	cdr.PlaceSlice(e, &m.Uint16Values, 2)
+	cdr.PlaceSlice(e, &m.Int32Values, 4)
+	cdr.PlaceSlice(e, &m.Uint32Values, 4)
+	cdr.PlaceSlice(e, &m.Int64Values, 8)
+	cdr.PlaceSlice(e, &m.Uint64Values, 8)
 	e.Count(len(m.StringValues))
 	for i := range m.StringValues {
 		e.String(m.StringValues[i])
@@ -277,18 +277,18 @@ func (BoundedSequencesCDR) Place(e *cdr.Encoder, m *BoundedSequences) {
 	}
 	e.Count(len(m.BoolValuesDefault))
 	cdr.EncodeBools(e, m.BoolValuesDefault)
-	cdr.PlaceSlice(e, &m.ByteValuesDefault)
-	cdr.PlaceSlice(e, &m.CharValuesDefault)
-	cdr.PlaceSlice(e, &m.Float32ValuesDefault)
-	cdr.PlaceSlice(e, &m.Float64ValuesDefault)
-	cdr.PlaceSlice(e, &m.Int8ValuesDefault)
-	cdr.PlaceSlice(e, &m.Uint8ValuesDefault)
-	cdr.PlaceSlice(e, &m.Int16ValuesDefault)
-	cdr.PlaceSlice(e, &m.Uint16ValuesDefault)
-	cdr.PlaceSlice(e, &m.Int32ValuesDefault)
-	cdr.PlaceSlice(e, &m.Uint32ValuesDefault)
-	cdr.PlaceSlice(e, &m.Int64ValuesDefault)
-	cdr.PlaceSlice(e, &m.Uint64ValuesDefault)
+	cdr.PlaceSlice(e, &m.ByteValuesDefault, 1)
+	cdr.PlaceSlice(e, &m.CharValuesDefault, 1)
+	cdr.PlaceSlice(e, &m.Float32ValuesDefault, 4)
+	cdr.PlaceSlice(e, &m.Float64ValuesDefault, 8)
+	cdr.PlaceSlice(e, &m.Int8ValuesDefault, 1)
+	cdr.PlaceSlice(e, &m.Uint8ValuesDefault, 1)
+	cdr.PlaceSlice(e, &m.Int16ValuesDefault, 2)
+	cdr.PlaceSlice(e, &m.Uint16ValuesDefault, 2)
+	cdr.PlaceSlice(e, &m.Int32ValuesDefault, 4)
+	cdr.PlaceSlice(e, &m.Uint32ValuesDefault, 4)
+	cdr.PlaceSlice(e, &m.Int64ValuesDefault, 8)
+	cdr.PlaceSlice(e, &m.Uint64ValuesDefault, 8)
 	e.Count(len(m.StringValuesDefault))
 	for i := range m.StringValuesDefault {
 		e.String(m.StringValuesDefault[i])
@@ -300,40 +300,40 @@ func (BoundedSequencesCDR) Place(e *cdr.Encoder, m *BoundedSequences) {
 func (BoundedSequencesCDR) Placed(m *BoundedSequences, body []byte) bool {
 	off := 0
 	off = cdr.SliceSize(off, len(m.BoolValues), 1, 1)
-	if !cdr.SlicePlaced(body, &off, m.ByteValues) {
+	if !cdr.SlicePlaced(body, &off, m.ByteValues, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.CharValues) {
+	if !cdr.SlicePlaced(body, &off, m.CharValues, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Float32Values) {
+	if !cdr.SlicePlaced(body, &off, m.Float32Values, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Float64Values) {
+	if !cdr.SlicePlaced(body, &off, m.Float64Values, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int8Values) {
+	if !cdr.SlicePlaced(body, &off, m.Int8Values, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint8Values) {
+	if !cdr.SlicePlaced(body, &off, m.Uint8Values, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int16Values) {
+	if !cdr.SlicePlaced(body, &off, m.Int16Values, 2) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint16Values) {
+	if !cdr.SlicePlaced(body, &off, m.Uint16Values, 2) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int32Values) {
+	if !cdr.SlicePlaced(body, &off, m.Int32Values, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint32Values) {
+	if !cdr.SlicePlaced(body, &off, m.Uint32Values, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int64Values) {
+	if !cdr.SlicePlaced(body, &off, m.Int64Values, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint64Values) {
+	if !cdr.SlicePlaced(body, &off, m.Uint64Values, 8) {
 		return false
 	}
 	off = cdr.Align(off, 4)
@@ -357,40 +357,40 @@ func (BoundedSequencesCDR) Placed(m *BoundedSequences, body []byte) bool {
 		off = DefaultsCDR{}.Size(off, &m.DefaultsValues[i])
 	}
 	off = cdr.SliceSize(off, len(m.BoolValuesDefault), 1, 1)
-	if !cdr.SlicePlaced(body, &off, m.ByteValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.ByteValuesDefault, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.CharValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.CharValuesDefault, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Float32ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Float32ValuesDefault, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Float64ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Float64ValuesDefault, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int8ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Int8ValuesDefault, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint8ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Uint8ValuesDefault, 1) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int16ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Int16ValuesDefault, 2) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint16ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Uint16ValuesDefault, 2) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int32ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Int32ValuesDefault, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint32ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Uint32ValuesDefault, 4) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Int64ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Int64ValuesDefault, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Uint64ValuesDefault) {
+	if !cdr.SlicePlaced(body, &off, m.Uint64ValuesDefault, 8) {
 		return false
 	}
 	off = cdr.Align(off, 4)

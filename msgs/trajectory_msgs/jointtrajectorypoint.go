@@ -100,26 +100,26 @@ func (JointTrajectoryPointCDR) Encode(e *cdr.Encoder, m *JointTrajectoryPoint) {
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (JointTrajectoryPointCDR) Place(e *cdr.Encoder, m *JointTrajectoryPoint) {
-	cdr.PlaceSlice(e, &m.Positions)
-	cdr.PlaceSlice(e, &m.Velocities)
-	cdr.PlaceSlice(e, &m.Accelerations)
-	cdr.PlaceSlice(e, &m.Effort)
+	cdr.PlaceSlice(e, &m.Positions, 8)
+	cdr.PlaceSlice(e, &m.Velocities, 8)
+	cdr.PlaceSlice(e, &m.Accelerations, 8)
+	cdr.PlaceSlice(e, &m.Effort, 8)
 	builtin_interfaces.DurationCDR{}.Encode(e, &m.TimeFromStart)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (JointTrajectoryPointCDR) Placed(m *JointTrajectoryPoint, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Positions) {
+	if !cdr.SlicePlaced(body, &off, m.Positions, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Velocities) {
+	if !cdr.SlicePlaced(body, &off, m.Velocities, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Accelerations) {
+	if !cdr.SlicePlaced(body, &off, m.Accelerations, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Effort) {
+	if !cdr.SlicePlaced(body, &off, m.Effort, 8) {
 		return false
 	}
 	off = builtin_interfaces.DurationCDR{}.Size(off, &m.TimeFromStart)

@@ -122,22 +122,22 @@ func (MultiDOFJointTrajectoryPointCDR) Encode(e *cdr.Encoder, m *MultiDOFJointTr
 
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (MultiDOFJointTrajectoryPointCDR) Place(e *cdr.Encoder, m *MultiDOFJointTrajectoryPoint) {
-	cdr.PlaceSlice(e, &m.Transforms)
-	cdr.PlaceSlice(e, &m.Velocities)
-	cdr.PlaceSlice(e, &m.Accelerations)
+	cdr.PlaceSlice(e, &m.Transforms, 8)
+	cdr.PlaceSlice(e, &m.Velocities, 8)
+	cdr.PlaceSlice(e, &m.Accelerations, 8)
 	builtin_interfaces.DurationCDR{}.Encode(e, &m.TimeFromStart)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (MultiDOFJointTrajectoryPointCDR) Placed(m *MultiDOFJointTrajectoryPoint, body []byte) bool {
 	off := 0
-	if !cdr.SlicePlaced(body, &off, m.Transforms) {
+	if !cdr.SlicePlaced(body, &off, m.Transforms, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Velocities) {
+	if !cdr.SlicePlaced(body, &off, m.Velocities, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Accelerations) {
+	if !cdr.SlicePlaced(body, &off, m.Accelerations, 8) {
 		return false
 	}
 	off = builtin_interfaces.DurationCDR{}.Size(off, &m.TimeFromStart)

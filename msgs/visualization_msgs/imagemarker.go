@@ -177,8 +177,8 @@ func (ImageMarkerCDR) Place(e *cdr.Encoder, m *ImageMarker) {
 	e.Uint8(m.Filled)
 	std_msgs.ColorRGBACDR{}.Encode(e, &m.FillColor)
 	builtin_interfaces.DurationCDR{}.Encode(e, &m.Lifetime)
-	cdr.PlaceSlice(e, &m.Points)
-	cdr.PlaceSlice(e, &m.OutlineColors)
+	cdr.PlaceSlice(e, &m.Points, 8)
+	cdr.PlaceSlice(e, &m.OutlineColors, 4)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
@@ -195,10 +195,10 @@ func (ImageMarkerCDR) Placed(m *ImageMarker, body []byte) bool {
 	off += 1
 	off = std_msgs.ColorRGBACDR{}.Size(off, &m.FillColor)
 	off = builtin_interfaces.DurationCDR{}.Size(off, &m.Lifetime)
-	if !cdr.SlicePlaced(body, &off, m.Points) {
+	if !cdr.SlicePlaced(body, &off, m.Points, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.OutlineColors) {
+	if !cdr.SlicePlaced(body, &off, m.OutlineColors, 4) {
 		return false
 	}
 	return off <= len(body)

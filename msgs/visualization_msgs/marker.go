@@ -232,11 +232,11 @@ func (MarkerCDR) Place(e *cdr.Encoder, m *Marker) {
 	std_msgs.ColorRGBACDR{}.Encode(e, &m.Color)
 	builtin_interfaces.DurationCDR{}.Encode(e, &m.Lifetime)
 	e.Bool(m.FrameLocked)
-	cdr.PlaceSlice(e, &m.Points)
-	cdr.PlaceSlice(e, &m.Colors)
+	cdr.PlaceSlice(e, &m.Points, 8)
+	cdr.PlaceSlice(e, &m.Colors, 4)
 	e.String(m.TextureResource)
 	sensor_msgs.CompressedImageCDR{}.Encode(e, &m.Texture)
-	cdr.PlaceSlice(e, &m.UvCoordinates)
+	cdr.PlaceSlice(e, &m.UvCoordinates, 4)
 	e.String(m.Text)
 	e.String(m.MeshResource)
 	MeshFileCDR{}.Encode(e, &m.MeshFile)
@@ -255,15 +255,15 @@ func (MarkerCDR) Placed(m *Marker, body []byte) bool {
 	off = std_msgs.ColorRGBACDR{}.Size(off, &m.Color)
 	off = builtin_interfaces.DurationCDR{}.Size(off, &m.Lifetime)
 	off += 1
-	if !cdr.SlicePlaced(body, &off, m.Points) {
+	if !cdr.SlicePlaced(body, &off, m.Points, 8) {
 		return false
 	}
-	if !cdr.SlicePlaced(body, &off, m.Colors) {
+	if !cdr.SlicePlaced(body, &off, m.Colors, 4) {
 		return false
 	}
 	off = cdr.StringSize(off, m.TextureResource)
 	off = sensor_msgs.CompressedImageCDR{}.Size(off, &m.Texture)
-	if !cdr.SlicePlaced(body, &off, m.UvCoordinates) {
+	if !cdr.SlicePlaced(body, &off, m.UvCoordinates, 4) {
 		return false
 	}
 	off = cdr.StringSize(off, m.Text)

@@ -81,14 +81,14 @@ func (MeshFileCDR) Encode(e *cdr.Encoder, m *MeshFile) {
 // Place writes m but for the elements of its sequences of numbers, which it points to their place.
 func (MeshFileCDR) Place(e *cdr.Encoder, m *MeshFile) {
 	e.String(m.Filename)
-	cdr.PlaceSlice(e, &m.Data)
+	cdr.PlaceSlice(e, &m.Data, 1)
 }
 
 // Placed tells whether what Place pointed into body is still at its place.
 func (MeshFileCDR) Placed(m *MeshFile, body []byte) bool {
 	off := 0
 	off = cdr.StringSize(off, m.Filename)
-	if !cdr.SlicePlaced(body, &off, m.Data) {
+	if !cdr.SlicePlaced(body, &off, m.Data, 1) {
 		return false
 	}
 	return off <= len(body)

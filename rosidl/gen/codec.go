@@ -135,7 +135,7 @@ func (m *message) encoders() {
 	m.p("func (%sCDR) Place(e *cdr.Encoder, m *%s) {", m.name, m.name)
 	for i := range m.fields {
 		if f := &m.fields[i]; m.g.aliasable(f.Type) {
-			m.p("cdr.PlaceSlice(e, &m.%s)", f.goName)
+			m.p("cdr.PlaceSlice(e, &m.%s, %d)", f.goName, f.alignment())
 		} else {
 			m.encodeField(f)
 		}
@@ -147,7 +147,7 @@ func (m *message) encoders() {
 	for i := range m.fields {
 		if f := &m.fields[i]; m.g.aliasable(f.Type) {
 			s.flush()
-			m.p("if !cdr.SlicePlaced(body, &off, m.%s) {\nreturn false\n}", f.goName)
+			m.p("if !cdr.SlicePlaced(body, &off, m.%s, %d) {\nreturn false\n}", f.goName, f.alignment())
 			s.unknown()
 		} else {
 			s.field(f)
@@ -155,6 +155,14 @@ func (m *message) encoders() {
 	}
 	s.flush()
 	m.p("return off <= len(body)\n}\n")
+}
+
+// alignment is that of the elements of an aliasable sequence.
+func (f *field) alignment() int {
+	if f.nested != nil {
+		return f.nested.align
+	}
+	return f.Type.ID.Size()
 }
 
 func (m *message) encodeField(f *field) {
