@@ -19,11 +19,13 @@ var levels = map[string]int{
 	"internal/transport": 2, "internal/transport/": 2, "internal/intra": 2, "internal/shm": 2, "internal/shm/": 2, "internal/match": 2,
 	"internal/rosargs": 2, "zenoh": 2, "zenoh/": 2, "bag": 2, "foxglove": 2,
 
-	"internal/rmwzenoh": 3, "internal/exec": 3, "internal/transport/conformance": 3, // only tests import the suite
+	"param/wire": 2,
+
+	"internal/rmwzenoh": 3, "internal/exec": 3, "internal/roslog": 3, "internal/transport/conformance": 3, // only tests import the suite
 
 	".": 4,
 
-	"action": 5, "lifecycle": 5, "component": 5, "bag/record": 5, "foxglove/bridge": 5, "dashboard": 5,
+	"action": 5, "lifecycle": 5, "component": 5, "param/remote": 5, "bag/record": 5, "foxglove/bridge": 5, "dashboard": 5,
 
 	"cmd/": 6, "rosidl/gen/cmd/": 6, "internal/bench": 6, "internal/bench/": 6, "internal/repo": 6, "internal/peers": 6, "examples": 6, "examples/": 6, "tagustest": 6, "tagustest/": 6,
 	"interop": 6, "interop/": 6,
