@@ -1,6 +1,7 @@
 package intra_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/tagus-ros/tagus/graph"
@@ -28,7 +29,7 @@ func TestConformance(t *testing.T) {
 					area, err := wake.NewHeapArea(words)
 					return area, 0, err
 				},
-				Close: path.Close,
+				Close: func() error { return errors.Join(path.Close(), a.Close()) },
 			})
 			return h, h
 		},

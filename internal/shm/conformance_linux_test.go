@@ -67,13 +67,14 @@ func (p *participant) member() conformance.Member {
 		Arena:    p.arena,
 		Paths:    []transport.Transport{p.path},
 		Area:     p.inbox.Area,
+		Release:  p.inbox.Release,
 		Announce: p.path.Announce,
 		Close:    p.close,
 	}
 }
 
 func (p *participant) close() error {
-	return errors.Join(p.path.Close(), p.inbox.Close())
+	return errors.Join(p.path.Close(), p.inbox.Close(), p.arena.Close())
 }
 
 // journal makes an error of the test of everything that is logged as one.

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -41,11 +42,9 @@ func newParticipant(t *testing.T, dir string, log slog.Handler) (*Path, conforma
 		t.Fatal(err)
 	}
 	return p, conformance.NewHost(conformance.Member{
-		ID: id, Domain: 1, Arena: a, Paths: []transport.Transport{p}, Area: inbox.Area, Announce: p.Announce,
+		ID: id, Domain: 1, Arena: a, Paths: []transport.Transport{p}, Area: inbox.Area, Release: inbox.Release, Announce: p.Announce,
 		Close: func() error {
-			err := p.Close()
-			inbox.Close()
-			return err
+			return errors.Join(p.Close(), inbox.Close(), a.Close())
 		},
 	})
 }

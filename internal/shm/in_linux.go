@@ -256,6 +256,9 @@ func (s *inSide) idle(c *inPair) {
 		return
 	}
 	delete(s.pairs, c.id)
+	if !announced(s.p.ann.Endpoints, c.rx.gid) {
+		c.inlet.Forget(c.rx.gid)
+	}
 	if !s.down {
 		s.link.say(control.Closed{Conn: c.id})
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -240,6 +242,7 @@ func (m *member) refresh(id graph.ID) {
 		p = newPeer(m, id)
 		m.peers[id] = p
 	}
+	m.forgetSenders(p.ann.Endpoints, ann.Endpoints)
 	p.version, p.ann, p.dead = a.Version, *ann, false
 	clear(p.refused)
 	if ann.Clock != m.clock {
@@ -270,15 +273,33 @@ func (m *member) gone(id graph.ID) {
 func (m *member) forget(p *peer) {
 	if p.dead && p.out == nil && p.in == nil && len(p.old) == 0 && m.peers[p.id] == p {
 		delete(m.peers, p.id)
-		delete(m.said, "read announcement of "+p.id.String())
-		for _, e := range p.ann.Endpoints {
-			if e.Kind == graph.KindPublisher {
-				for _, in := range m.inlets {
-					in.Forget(e.GID)
-				}
+		for subject := range m.said {
+			if strings.HasSuffix(subject, p.id.String()) {
+				delete(m.said, subject)
+			}
+		}
+		m.forgetSenders(p.ann.Endpoints, nil)
+	}
+}
+
+// forgetSenders has the receiving ends here forget the sending ends that are no longer
+// announced: their numbers do not come back.
+func (m *member) forgetSenders(old, now []graph.Endpoint) {
+	for i := range old {
+		e := &old[i]
+		if m.here[facing(e)] == 0 || announced(now, e.GID) {
+			continue
+		}
+		for _, in := range m.inlets {
+			if in.Endpoint.Name == e.Name {
+				in.Forget(e.GID)
 			}
 		}
 	}
+}
+
+func announced(endpoints []graph.Endpoint, gid graph.GID) bool {
+	return slices.ContainsFunc(endpoints, func(e graph.Endpoint) bool { return e.GID == gid })
 }
 
 // named is what endpoints have in common that may belong together.

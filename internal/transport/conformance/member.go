@@ -24,6 +24,8 @@ type Member struct {
 
 	// Area hands out a place to sleep and where it lies for other processes.
 	Area func(summaryWords int) (*wake.Area, uint64, error)
+	// Release takes such a place back. Nil: there is nothing to do.
+	Release func(offset uint64, summaryWords int)
 	// Announce tells other participants of the endpoints. Nil: there are none.
 	Announce func([]graph.Node, []graph.Endpoint)
 	// Close ends the paths, and last the memory.

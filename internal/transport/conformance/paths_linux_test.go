@@ -37,8 +37,8 @@ func participant(t *testing.T, dir string) conformance.Host {
 	})
 	must(t, err)
 	return conformance.NewHost(conformance.Member{
-		ID: id, Domain: 3, Arena: a, Paths: []transport.Transport{within, host}, Area: inbox.Area, Announce: host.Announce,
-		Close: func() error { return errors.Join(within.Close(), host.Close(), inbox.Close()) },
+		ID: id, Domain: 3, Arena: a, Paths: []transport.Transport{within, host}, Area: inbox.Area, Release: inbox.Release, Announce: host.Announce,
+		Close: func() error { return errors.Join(within.Close(), host.Close(), inbox.Close(), a.Close()) },
 	})
 }
 

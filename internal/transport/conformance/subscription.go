@@ -312,5 +312,8 @@ func (s *subscription) Close() error {
 		path.RemoveSubscription(s.in)
 	}
 	s.m.disown(s.in.Endpoint)
+	if s.pull != nil && s.m.Release != nil {
+		s.m.Release(s.pull.offset, pullWords)
+	}
 	return nil
 }
