@@ -98,7 +98,7 @@ func newRoot(e env) *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newBench(e), newDemo(e), newTopic(e), newVersion(e))
+	root.AddCommand(newBench(e), newDemo(e), newInterface(e), newTopic(e), newVersion(e))
 	return root
 }
 
