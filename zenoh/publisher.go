@@ -117,14 +117,19 @@ func (p *Publisher) put(ctx context.Context, kind Kind, payload []byte, o *PutOp
 	}
 	var subs []*Subscriber
 	if p.opts.Destination.local() {
-		r := p.local.Load()
-		if v := s.subVersion.Load() + 1; r == nil || r.version != v {
-			r = &localRoute{s.matching(nil, p.alias.key, true), v}
-			p.local.Store(r)
-		}
-		subs = r.subs
+		subs = p.locals()
 	}
 	return s.put(ctx, p.alias, subs, p.lane, p.qos, p.opts.Destination, kind, payload, o)
+}
+
+// locals are the subscribers of this session that the publisher reaches.
+func (p *Publisher) locals() []*Subscriber {
+	r := p.local.Load()
+	if v := p.s.subVersion.Load() + 1; r == nil || r.version != v {
+		r = &localRoute{p.s.matching(nil, p.alias.key, true), v}
+		p.local.Store(r)
+	}
+	return r.subs
 }
 
 // Close gives the publisher's number back. More calls do nothing.

@@ -13,6 +13,7 @@ import threading
 import time
 
 import zenoh
+import zenoh.ext
 
 lock = threading.Lock()
 
@@ -230,6 +231,26 @@ class Peer:
         p = self.s.declare_publisher(back, congestion_control=zenoh.CongestionControl.BLOCK, express=True)
         self.things["pong pub"] = p
         self.things["pong"] = self.s.declare_subscriber(key, lambda s: p.put(s.payload))
+
+    def adv_pub(self, key, cache=None, sequence=False, sporadic=None, detect=True, block=False):
+        self.things["pub " + key] = zenoh.ext.declare_advanced_publisher(
+            self.s,
+            key,
+            cache=zenoh.ext.CacheConfig(max_samples=cache) if cache else None,
+            sample_miss_detection=zenoh.ext.MissDetectionConfig(sporadic_heartbeat=sporadic) if sequence else None,
+            publisher_detection=detect,
+            congestion_control=zenoh.CongestionControl.BLOCK if block else zenoh.CongestionControl.DROP,
+        )
+
+    def adv_sub(self, key, history=None, late=True, recover=False):
+        sub = zenoh.ext.declare_advanced_subscriber(
+            self.s,
+            key,
+            lambda s: say(ev="sample", on=key, **describe(s)),
+            history=zenoh.ext.HistoryConfig(detect_late_publishers=late, max_samples=history) if history else None,
+            recovery=zenoh.ext.RecoveryConfig(heartbeat=True) if recover else None,
+        )
+        self.things["sub " + key] = sub
 
     def close(self):
         self.s.close()
