@@ -23,5 +23,5 @@ func (*member) watch() error                            { return nil }
 func (*member) ask(context.Context, graph.ID, string, string) (string, error) {
 	return "", errors.ErrUnsupported
 }
-func (*member) holds(uintptr) bool                      { return false }
-func (*member) close() error                            { return nil }
+func (*member) holds(uintptr) bool { return false }
+func (*member) close() error       { return nil }
