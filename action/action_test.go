@@ -54,7 +54,7 @@ func TestFibonacci(t *testing.T) {
 // What the handlers say becomes the status, and the result is sent in each case.
 func TestEnds(t *testing.T) {
 	everywhere(t, func(t *testing.T, sd, cd *tagus.Domain) {
-		canceling := make(chan struct{})
+		begun := make(chan struct{}, 1)
 		s := serve(t, sd, handlers{
 			Accept: func(_ context.Context, id action.GoalID, g *goal) error {
 				if id.IsZero() || g.Order < 0 {
@@ -72,9 +72,8 @@ func TestEnds(t *testing.T) {
 				case 3:
 					return nil, context.Canceled // nobody canceled it
 				}
-				close(canceling)
+				begun <- struct{}{}
 				<-ctx.Done()
-				canceling = make(chan struct{})
 				if g.Goal().Order == 4 {
 					return r, nil // it had done its work
 				}
@@ -99,7 +98,7 @@ func TestEnds(t *testing.T) {
 		}
 		for order, want := range map[int32]action.Status{4: action.StatusSucceeded, 5: action.StatusCanceled} {
 			g := send(t, c, order)
-			<-canceling
+			<-begun
 			if err := g.Cancel(soon(t)); err != nil {
 				t.Fatal(err)
 			}

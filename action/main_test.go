@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,13 +53,13 @@ func join(t testing.TB, dir string, opts ...tagus.DomainOption) *tagus.Domain {
 	return d
 }
 
-// spin runs the callbacks of d until the test ends.
-func spin(t testing.TB, d *tagus.Domain) {
+// spin runs the callbacks of d until the test ends, or stop is called, and closes d then.
+func spin(t testing.TB, d *tagus.Domain) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Spin(ctx) }()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("spin: %v", err)
@@ -67,6 +68,8 @@ func spin(t testing.TB, d *tagus.Domain) {
 			t.Errorf("close: %v", err)
 		}
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 func within(t testing.TB, d time.Duration) context.Context {
@@ -205,3 +208,5 @@ func isEnd(err error, want ...error) bool {
 	}
 	return true
 }
+
+type fib = ex.Fibonacci

@@ -1,0 +1,130 @@
+package action_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tagus-ros/tagus"
+	"github.com/tagus-ros/tagus/action"
+	"github.com/tagus-ros/tagus/rosidl"
+)
+
+// asker asks for results as a client that was started later does.
+func asker(t *testing.T, d *tagus.Domain) *tagus.Client[rosidl.GetResultRequest, rosidl.GetResultResponse[result]] {
+	t.Helper()
+	c, err := tagus.NewClientOf(node(t, d, "asker"), "fibonacci/_action/get_result", fib{}.ROSAction().GetResult)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitForService(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The time for which a result is kept counts from the end of the goal.
+func TestRetention(t *testing.T) {
+	everywhere(t, func(t *testing.T, sd, cd *tagus.Domain) {
+		const keep = 400 * time.Millisecond
+		s := serve(t, sd, handlers{Execute: func(context.Context, *serverGoal) (*result, error) {
+			time.Sleep(3 * keep) // longer than results are kept
+			return &result{Sequence: []int32{1, 2}}, nil
+		}}, action.WithRetention(keep))
+		c := connect(t, cd)
+		late := asker(t, cd)
+		g := send(t, c, 1)
+		ends(t, g, action.StatusSucceeded)
+		end := time.Now()
+		time.Sleep(keep / 2)
+		resp, err := late.Call(soon(t), &rosidl.GetResultRequest{GoalID: g.ID()})
+		if err != nil || action.Status(resp.Status) != action.StatusSucceeded || !slices.Equal(resp.Result.Sequence, []int32{1, 2}) {
+			t.Errorf("%v after the end: %+v %v", time.Since(end), resp, err)
+		}
+		until(t, "the result is forgotten", func() bool { return s.Stats().Kept == 0 })
+		if d := time.Since(end); d < keep*9/10 || d > 3*keep {
+			t.Errorf("forgotten %v after the end", d)
+		}
+		resp, err = late.Call(soon(t), &rosidl.GetResultRequest{GoalID: g.ID()})
+		if err != nil || action.Status(resp.Status) != action.StatusUnknown || len(resp.Result.Sequence) != 0 {
+			t.Errorf("afterwards: %+v %v", resp, err)
+		}
+	})
+}
+
+// Without retention those get the result who asked before the end.
+func TestNoRetention(t *testing.T) {
+	d := join(t, t.TempDir())
+	spin(t, d)
+	finish := make(chan struct{})
+	s := serve(t, d, handlers{Execute: func(context.Context, *serverGoal) (*result, error) {
+		<-finish
+		return &result{Sequence: []int32{1}}, nil
+	}}, action.WithRetention(0))
+	c := connect(t, d)
+	g := send(t, c, 1)
+	until(t, "the client has asked", func() bool { return s.Stats().Asked == 1 })
+	close(finish)
+	ends(t, g, action.StatusSucceeded)
+	if st := s.Stats(); st.Kept != 0 {
+		t.Errorf("%+v", st)
+	}
+	until(t, "a goal that is over too soon", func() bool {
+		_, _, err := send(t, c, 1).Result(soon(t))
+		return errors.Is(err, action.ErrUnknownGoal)
+	})
+}
+
+func TestResultLimit(t *testing.T) {
+	d := join(t, t.TempDir())
+	spin(t, d)
+	s := serve(t, d, handlers{Execute: fibonacci}, action.WithResultLimit(3), action.WithRetention(time.Hour))
+	c := connect(t, d)
+	late := asker(t, d)
+	var goals []*clientGoal
+	for i := range int32(5) {
+		goals = append(goals, send(t, c, i))
+		ends(t, goals[i], action.StatusSucceeded)
+	}
+	if st := s.Stats(); st.Kept != 3 || st.Evicted != 2 {
+		t.Errorf("%+v", st)
+	}
+	for i, g := range goals {
+		resp, err := late.Call(soon(t), &rosidl.GetResultRequest{GoalID: g.ID()})
+		if err != nil || (action.Status(resp.Status) == action.StatusSucceeded) != (i >= 2) {
+			t.Errorf("goal %d: %+v %v", i, resp, err)
+		}
+	}
+}
+
+// A goal of an id that is known is not taken again, whether it is under way or has ended.
+func TestTwins(t *testing.T) {
+	d := join(t, t.TempDir())
+	spin(t, d)
+	finish := make(chan struct{})
+	serve(t, d, handlers{Execute: func(context.Context, *serverGoal) (*result, error) {
+		<-finish
+		return nil, nil
+	}})
+	c := connect(t, d)
+	g := send(t, c, 1)
+	raw, err := tagus.NewClientOf(node(t, d, "raw"), "fibonacci/_action/send_goal", fib{}.ROSAction().SendGoal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.WaitForService(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	again := func(when string) {
+		resp, err := raw.Call(soon(t), &rosidl.SendGoalRequest[goal]{GoalID: g.ID()})
+		if err != nil || resp.Accepted {
+			t.Errorf("%s: %+v %v", when, resp, err)
+		}
+	}
+	again("under way")
+	close(finish)
+	ends(t, g, action.StatusSucceeded)
+	again("ended")
+}
