@@ -269,7 +269,7 @@ func TestBlockGivesUpOnThePeer(t *testing.T) {
 // Sends that are cancelled in their middle leave nothing behind that points
 // into the sender's memory, and harm nobody else.
 func TestCancelledSends(t *testing.T) {
-	for _, finish := range []int{-1, 1 << 20, 0} {
+	for _, finish := range []int{-1, 0} {
 		t.Run(fmt.Sprint("finish ", finish), func(t *testing.T) { testCancelledSends(t, finish) })
 	}
 }

@@ -178,3 +178,11 @@ func FuzzResponseFinal(f *testing.F) {
 func FuzzOAM(f *testing.F) {
 	fuzzDecoder(f, (*OAM).Decode, func(m *OAM) []byte { return m.Append(nil) }, "5f0103000102", "1f02")
 }
+
+func FuzzScout(f *testing.F) {
+	fuzzDecoder(f, (*Scout).Decode, func(m *Scout) []byte { return m.Append(nil) }, "010901", "0109f90102030405060708090a0b0c0d0e0f10")
+}
+
+func FuzzHello(f *testing.F) {
+	fuzzDecoder(f, (*Hello).Decode, func(m *Hello) []byte { return m.Append(nil) }, "220900010103612f62", "020911 0102")
+}
