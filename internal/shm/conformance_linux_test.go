@@ -118,9 +118,12 @@ func host(t *testing.T, dir string, self func(*transport.Outlet, *transport.Inle
 // The same process without in-process delivery.
 func TestConformanceSelf(t *testing.T) {
 	conformance.Run(t, conformance.Harness{
-		Path: transport.PathSHM,
+		Path:     transport.PathSHM,
+		Services: true,
 		Hosts: func(t *testing.T) (pub, sub conformance.Host) {
-			h := host(t, t.TempDir(), func(o *transport.Outlet, in *transport.Inlet) bool { return o.Endpoint.Name == in.Endpoint.Name })
+			h := host(t, t.TempDir(), func(o *transport.Outlet, in *transport.Inlet) bool {
+				return len(match.Check(&o.Endpoint, &in.Endpoint)) == 0
+			})
 			return h, h
 		},
 	})
@@ -129,7 +132,8 @@ func TestConformanceSelf(t *testing.T) {
 // Two participants of one process.
 func TestConformanceParticipants(t *testing.T) {
 	conformance.Run(t, conformance.Harness{
-		Path: transport.PathSHM,
+		Path:     transport.PathSHM,
+		Services: true,
 		Hosts: func(t *testing.T) (pub, sub conformance.Host) {
 			dir := t.TempDir()
 			return host(t, dir, nil), host(t, dir, nil)
@@ -143,7 +147,8 @@ func TestConformanceProcesses(t *testing.T) {
 		t.Run(there, func(t *testing.T) {
 			var dir string
 			conformance.Run(t, conformance.Harness{
-				Path: transport.PathSHM,
+				Path:     transport.PathSHM,
+				Services: true,
 				Hosts: func(t *testing.T) (pub, sub conformance.Host) {
 					dir = t.TempDir()
 					if there == "publishers" {

@@ -118,6 +118,9 @@ func (m *member) run() {
 // made anew, others may have missed this process and it may have missed others.
 func (m *member) check() {
 	m.cfg.Inbox.Rouse()
+	if m.closing {
+		return
+	}
 	remade, err := m.me.Check()
 	m.complain("own announcement", err)
 	if remade && err == nil {

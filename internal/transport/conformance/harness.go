@@ -20,7 +20,7 @@ type Harness struct {
 	// those of Hosts(t). Nil: this path has no other processes.
 	Process func(t *testing.T) Process
 
-	// Services says that the path carries services. If not, it must say so.
+	// Services says that the path carries services: their cases are run.
 	Services bool
 }
 
@@ -69,6 +69,8 @@ var processCases = []struct {
 	{"PublisherKilled", testPublisherKilled},
 	{"SubscriberFrozen", testSubscriberFrozen},
 	{"PublishAndExit", testPublishAndExit},
+	{"ServerKilled", testServerKilled},
+	{"ClientKilled", testClientKilled},
 }
 
 // Run runs the suite.

@@ -14,8 +14,7 @@ import (
 type Host interface {
 	Publisher(topic string, q qos.Profile) (Publisher, error)
 	Subscription(topic string, q qos.Profile, o Options) (Subscription, error)
-	// Service and Client return what the path says of such an end, and a call's two
-	// halves when it carries them.
+	// Service and Client make the two ends of calls.
 	Service(name string) (Service, error)
 	Client(name string) (Client, error)
 	// InUse is how many bytes of the participant's arena somebody holds.
@@ -87,16 +86,21 @@ type Stream struct {
 	Hold  int           // this many of the newest are kept at a time
 }
 
-// Service and Client are the two ends of calls.
+// Service is the serving end of calls.
 type Service interface {
 	// Serve answers n requests with their number.
 	Serve(n int) error
+	// Taken is how many requests were taken.
+	Taken() (int, error)
 	Close() error
 }
 
-// Client calls.
+// Client is the calling end.
 type Client interface {
+	// Wait waits for n servers, both ways.
 	Wait(n int) error
+	// Ask sends a request and does not wait.
+	Ask(number uint64) error
 	// Call sends a request and waits for its answer.
 	Call(number uint64) (answer uint64, err error)
 	Close() error

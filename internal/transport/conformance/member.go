@@ -142,20 +142,3 @@ func (m *member) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-func (m *member) Service(name string) (Service, error) {
-	return nil, m.addService(graph.KindService, name, transport.Transport.AddService)
-}
-
-func (m *member) Client(name string) (Client, error) {
-	return nil, m.addService(graph.KindClient, name, transport.Transport.AddClient)
-}
-
-func (m *member) addService(k graph.Kind, name string, add func(transport.Transport, *transport.ServiceEnd) error) error {
-	for _, p := range m.Paths {
-		if err := add(p, &transport.ServiceEnd{Endpoint: m.endpoint(k, name, qos.ServicesDefault())}); err != nil {
-			return err
-		}
-	}
-	return errors.New("the path takes services, and the suite has no ends for them yet")
-}

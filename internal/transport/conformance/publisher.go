@@ -113,7 +113,7 @@ func (p *publisher) publish(size int) error {
 	number := p.number
 	p.number++
 	p.mu.Unlock()
-	err := p.send(&m, number, size)
+	err := p.send(&m, number, size, p.o.Wants, p.o.Send)
 	if m.Slot != nil {
 		m.Slot.Unref()
 	}
@@ -128,10 +128,11 @@ func (p *publisher) publish(size int) error {
 	return err
 }
 
-func (p *publisher) send(m *transport.Message, number uint64, size int) error {
+// send brings m into the forms that are wanted and hands it to give.
+func (p *publisher) send(m *transport.Message, number uint64, size int, wants func() transport.Form, give func(*transport.Message) error) error {
 	var full error
 	for {
-		want := p.o.Wants()
+		want := wants()
 		if want&transport.FormBytes != 0 && m.Slot == nil && full == nil {
 			p.o.Collect()
 			slot, err := p.m.Arena.Get(transport.SlotHeader + size)
@@ -148,7 +149,7 @@ func (p *publisher) send(m *transport.Message, number uint64, size int) error {
 			m.Value = p.values.get(size)
 			fill((*filler)(m.Value.Ptr).data, number, &p.o.Endpoint.GID)
 		}
-		err := p.o.Send(m)
+		err := give(m)
 		if err == transport.ErrForm {
 			continue
 		}

@@ -82,13 +82,38 @@ func (s *server) Subscription(n New, m *Made) error {
 	return err
 }
 
-func (s *server) Service(n New, _ *Made) error {
-	_, err := s.host.Service(n.Name)
+func (s *server) Service(n New, m *Made) error {
+	srv, err := s.host.Service(n.Name)
+	if err == nil {
+		s.keep(srv, graph.GID{}, m)
+	}
 	return err
 }
 
-func (s *server) Client(n New, _ *Made) error {
-	_, err := s.host.Client(n.Name)
+func (s *server) Client(n New, m *Made) error {
+	c, err := s.host.Client(n.Name)
+	if err == nil {
+		s.keep(c, graph.GID{}, m)
+	}
+	return err
+}
+
+func (s *server) srv(n int) Service   { x, _ := s.end(n).(Service); return x }
+func (s *server) client(n int) Client { x, _ := s.end(n).(Client); return x }
+
+func (s *server) SrvServe(c On, _ *bool) error { return s.srv(c.End).Serve(c.N) }
+func (s *server) SrvClose(c On, _ *bool) error { return s.srv(c.End).Close() }
+func (s *server) CliWait(c On, _ *bool) error  { return s.client(c.End).Wait(c.N) }
+func (s *server) CliAsk(c On, _ *bool) error   { return s.client(c.End).Ask(uint64(c.N)) }
+func (s *server) CliClose(c On, _ *bool) error { return s.client(c.End).Close() }
+
+func (s *server) SrvTaken(c On, r *int) (err error) {
+	*r, err = s.srv(c.End).Taken()
+	return err
+}
+
+func (s *server) CliCall(c On, r *uint64) (err error) {
+	*r, err = s.client(c.End).Call(uint64(c.N))
 	return err
 }
 
@@ -226,13 +251,13 @@ func (r *remote) Subscription(topic string, q qos.Profile, o Options) (Subscript
 }
 
 func (r *remote) Service(name string) (Service, error) {
-	_, err := r.made("Service", New{Name: name})
-	return nil, err
+	e, err := r.made("Service", New{Name: name})
+	return remoteService{e}, err
 }
 
 func (r *remote) Client(name string) (Client, error) {
-	_, err := r.made("Client", New{Name: name})
-	return nil, err
+	e, err := r.made("Client", New{Name: name})
+	return remoteClient{e}, err
 }
 
 func (r *remote) InUse() (n int64, err error) {
@@ -304,4 +329,27 @@ func (s remoteSubscription) Check(handle int) (bad string, err error) {
 func (s remoteSubscription) Counts() (c transport.InletCounts, err error) {
 	err = s.call("SubCounts", On{}, &c)
 	return c, err
+}
+
+type remoteService struct{ remoteEnd }
+
+func (s remoteService) Serve(n int) error { return s.call("SrvServe", On{N: n}, new(bool)) }
+func (s remoteService) Close() error      { return s.call("SrvClose", On{}, new(bool)) }
+
+func (s remoteService) Taken() (n int, err error) {
+	err = s.call("SrvTaken", On{}, &n)
+	return n, err
+}
+
+type remoteClient struct{ remoteEnd }
+
+func (c remoteClient) Wait(n int) error { return c.call("CliWait", On{N: n}, new(bool)) }
+func (c remoteClient) Ask(number uint64) error {
+	return c.call("CliAsk", On{N: int(number)}, new(bool))
+}
+func (c remoteClient) Close() error { return c.call("CliClose", On{}, new(bool)) }
+
+func (c remoteClient) Call(number uint64) (answer uint64, err error) {
+	err = c.call("CliCall", On{N: int(number)}, &answer)
+	return answer, err
 }
