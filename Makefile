@@ -1,8 +1,9 @@
 # make demo   builds the tagus command and runs its demonstration
 # make test   installs what the tests need and runs them
 #
-# The rest: build bench pingpong race invariants fuzz soak lint cross clean
+# The rest: build bench pingpong race invariants fuzz soak lint (fmt vet staticcheck) cross clean
 
+MODULE := github.com/tagus-ros/tagus
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Packages whose tests the race detector cannot bear: they share mapped memory between processes or threads, which it does not see, and
@@ -34,10 +35,11 @@ test:
 
 # The race detector is the one thing here that needs a C compiler; nothing that is built for use has it in.
 race:
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -v -E '^github.com/tagus-ros/tagus/($(RACE_SKIP))$$')
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -timeout 10m $$($(GO) list ./... | grep -v -E '^$(MODULE)/($(RACE_SKIP))$$')
 
+# Without those in which nothing is lent or recycled, or whose tests build programs without the tag.
 invariants:
-	$(GO) test -tags invariants $(TESTFLAGS) . ./graph/... ./internal/...
+	$(GO) test -tags invariants $(TESTFLAGS) $$($(GO) list ./... | grep -v -E '^$(MODULE)/(cmd|examples|internal/bench|internal/repo|msgs|rosidl|zenoh)(/|$$)')
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem $(TESTFLAGS) ./...
@@ -55,7 +57,7 @@ fuzz:
 	done
 
 soak:
-	TAGUS_SOAK=$(SOAKTIME) $(GO) test -run Soak -count 1 -v -timeout 60m $(TESTFLAGS) ./...
+	TAGUS_SOAK=$(SOAKTIME) $(GO) test -run Soak -count 1 -v -p 1 $(TESTFLAGS) -timeout 60m ./...
 
 lint: fmt vet staticcheck
 
