@@ -24,6 +24,7 @@ type Node struct {
 	mu     sync.Mutex
 	ends   []closer
 	timers []*Timer
+	quiet  bool // being made: its endpoints are announced together
 	closed bool
 }
 
@@ -36,6 +37,7 @@ type nodeConfig struct {
 	namespace string
 	executor  *Executor
 	overrides map[string]param.Value
+	bare      bool
 }
 
 // WithNamespace puts the node into a namespace, "/" or "/a/b".
@@ -46,7 +48,8 @@ func WithNamespace(ns string) NodeOption { return func(c *nodeConfig) { c.namesp
 func WithExecutor(e *Executor) NodeOption { return func(c *nodeConfig) { c.executor = e } }
 
 // NewNode makes a node. The name is one ROS 2 name token: letters, digits and
-// underscores, not beginning with a digit.
+// underscores, not beginning with a digit. Without [WithoutROSServices] the node has
+// what tools expect of every ROS 2 node.
 func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 	c := nodeConfig{namespace: "/", executor: d.deflt}
 	for _, o := range opts {
@@ -57,23 +60,48 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tagus: new node %s: %w", given, err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return nil, fmt.Errorf("tagus: new node %s: %w", name, ErrClosed)
-	}
 	n := &Node{
 		d:        d,
 		executor: c.executor,
+		quiet:    true,
 		node: graph.Node{
 			Participant: d.id, Domain: d.number, ID: d.nextEntity(),
 			Enclave: cmp.Or(d.args.Enclave, "/"), Namespace: ns, Name: name,
 		},
 	}
 	n.params = param.NewStore(n.node.FullName(), param.Options{Overrides: d.overrides(n.node.FullName(), c.overrides)})
-	d.nodes = append(d.nodes, n)
-	d.announce()
+	if err = d.addNode(n); err == nil {
+		err = n.begin(&c)
+	}
+	if err != nil {
+		n.Close()
+		return nil, fmt.Errorf("tagus: new node %s: %w", n.FullyQualifiedName(), err)
+	}
 	return n, nil
+}
+
+func (d *Domain) addNode(n *Node) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return ErrClosed
+	}
+	d.nodes = append(d.nodes, n)
+	return nil
+}
+
+// begin makes what a node has by itself, and announces that with the node.
+func (n *Node) begin(c *nodeConfig) error {
+	if err := n.builtIn(c); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.quiet = false
+	n.d.mu.Lock()
+	defer n.d.mu.Unlock()
+	n.d.announce()
+	return nil
 }
 
 // announce brings the graph and the announcement up to date with the nodes and
@@ -179,19 +207,25 @@ func (n *Node) own(c closer, e graph.Endpoint) error {
 		return ErrClosed
 	}
 	n.d.local = append(n.d.local, e)
-	n.d.announce()
+	if !n.quiet {
+		n.d.announce()
+	}
 	return nil
 }
 
-// disown is the reverse of own.
+// disown is the reverse of own. Of a node that is being closed it is announced with the
+// others.
 func (n *Node) disown(c closer, e graph.Endpoint) {
 	n.mu.Lock()
 	n.ends = slices.DeleteFunc(n.ends, func(x closer) bool { return x == c })
+	closed := n.closed
 	n.mu.Unlock()
 	n.d.mu.Lock()
 	defer n.d.mu.Unlock()
 	n.d.local = slices.DeleteFunc(n.d.local, func(x graph.Endpoint) bool { return x.GID == e.GID })
-	n.d.announce()
+	if !closed {
+		n.d.announce()
+	}
 }
 
 // Close ends the node with its timers and endpoints. It waits for callbacks that

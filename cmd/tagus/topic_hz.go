@@ -80,7 +80,7 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 	if err := d.WatchGraph(); err != nil {
 		return err
 	}
-	n, err := d.NewNode(fmt.Sprintf("_tagus_hz_%s", d.ID().String()[:8]))
+	n, err := d.NewNode(fmt.Sprintf("_tagus_hz_%s", d.ID().String()[:8]), tagus.WithoutROSServices())
 	if err != nil {
 		return err
 	}

@@ -256,7 +256,7 @@ func newPinger(ctx context.Context, s pongSetup, cpu int, period time.Duration, 
 	if err != nil {
 		return nil, err
 	}
-	if p.node, err = p.d.NewNode("tagus_bench_ping", tagus.WithExecutor(e)); err != nil {
+	if p.node, err = p.d.NewNode("tagus_bench_ping", tagus.WithExecutor(e), tagus.WithoutROSServices()); err != nil {
 		return nil, err
 	}
 	ping, pong := pingTopics(busy)
@@ -403,7 +403,7 @@ func pongNode(d *tagus.Domain, s pongSetup, busy bool) (*tagus.Executor, error) 
 	if err != nil {
 		return nil, err
 	}
-	n, err := d.NewNode("tagus_bench_pong", tagus.WithExecutor(e))
+	n, err := d.NewNode("tagus_bench_pong", tagus.WithExecutor(e), tagus.WithoutROSServices())
 	if err != nil {
 		return nil, err
 	}

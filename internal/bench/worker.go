@@ -146,7 +146,7 @@ func (w *worker) build() error {
 	}
 	for i := range w.top.Nodes {
 		spec := &w.top.Nodes[i]
-		nodeOpts := []tagus.NodeOption{tagus.WithExecutor(w.execOf[spec.Executor])}
+		nodeOpts := []tagus.NodeOption{tagus.WithExecutor(w.execOf[spec.Executor]), tagus.WithoutROSServices()}
 		if spec.Namespace != "" {
 			nodeOpts = append(nodeOpts, tagus.WithNamespace(spec.Namespace))
 		}
