@@ -50,6 +50,7 @@ var rules = []struct {
 	{who: "rosidl/", only: []string{"cdr", "rosidl/", "msgs"}, why: "definitions know no transport"},
 	{who: "graph", only: []string{"qos"}, why: "the graph is data and nothing that speaks"},
 	{who: "param", only: []string{"internal/names"}, why: "parameters are values and rules; whoever has a node makes services of them"},
+	{who: "param/wire", only: []string{"param", "msgs/"}, not: []string{"msgs"}, why: "it turns parameters into messages and back"},
 	{who: "internal/rosargs", only: []string{"internal/names", "param"}, why: "a command line is read without anything that speaks"},
 }
 
