@@ -197,15 +197,22 @@ func (p *AdvancedPublisher) beat() {
 	}
 	next := p.next
 	p.armed = false
-	if p.opts.HeartbeatAlways {
-		p.armed = true
-		p.timer.Reset(p.opts.Heartbeat)
-	}
 	p.mu.Unlock()
+	var err error
 	if next > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), p.opts.Heartbeat)
 		defer cancel()
-		_ = p.beats.Put(ctx, binary.LittleEndian.AppendUint32(nil, next-1)) // one that fails is followed by others
+		err = p.beats.Put(ctx, binary.LittleEndian.AppendUint32(nil, next-1))
+	}
+	if err == nil && !p.opts.HeartbeatAlways || errors.Is(err, ErrClosed) {
+		return
+	}
+	// One that was not sent is repeated.
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed && !p.armed {
+		p.armed = true
+		p.timer.Reset(p.opts.Heartbeat)
 	}
 }
 

@@ -70,6 +70,7 @@ func (s *Session) secure(ctx context.Context, conn net.Conn, l locator) (net.Con
 // begins with one that is up, or nil.
 func (s *Session) manage(ctx context.Context, f *face) {
 	defer close(s.managed)
+	s.manager.Store(goid())
 	pause := time.Duration(0)
 	for {
 		if f == nil {

@@ -43,7 +43,8 @@ type Session struct {
 	stateSeen sync.Mutex        // keeps OnState in order
 
 	cancel  context.CancelFunc
-	managed chan struct{} // closed when the managing goroutine is gone
+	manager atomic.Uint64 // goid of the managing goroutine
+	managed chan struct{} // closed when it is gone
 }
 
 // Open makes a session and connects it. ctx bounds the first connection only.
@@ -133,7 +134,7 @@ func (s *Session) Close() error {
 	}
 	f := s.link.Swap(nil)
 	s.cancel() // interrupts an attempt to connect, and makes the manager close the link
-	if f != nil && f.reader.Load() == goid() {
+	if me := goid(); me == s.manager.Load() || f != nil && me == f.reader.Load() {
 		return nil
 	}
 	<-s.managed
