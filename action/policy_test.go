@@ -189,9 +189,5 @@ func TestOptions(t *testing.T) {
 	if _, err := action.NewClient[fib](n, "x y"); err == nil {
 		t.Error("a bad name is accepted")
 	}
-	for _, n := range d.Graph().Nodes() {
-		if left := d.Graph().Of(n); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-	}
+	noneLeft(t, d)
 }
