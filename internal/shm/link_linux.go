@@ -26,10 +26,14 @@ type link struct {
 	mu     sync.Mutex
 	queue  []outgoing
 	ended  bool
+	muted  bool // nothing more is sent
 	drain  bool // end when the queue is empty
 	wake   chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
+
+	down func(error)
+	over func() // set before start, or nil
 }
 
 // outgoing is one message to send. fd is sent along if it is not negative, and closed
@@ -48,21 +52,39 @@ func newLink(m *member, peer graph.ID, conn *folder.Conn) *link {
 
 // start begins to read and write. handle and down run on the owner's goroutine: handle
 // for each message, with the descriptors that came with it, which it must close; down
-// once, when nothing more will come.
+// when nothing more will be handled. If over is set the connection stays open then, and
+// over runs when the other side has closed it.
 func (l *link) start(handle func(control.Message, []int), down func(error)) {
+	l.down = down
 	l.m.wg.Add(2)
-	go l.read(handle, down)
+	go l.read(handle)
 	go l.write()
 }
 
-func (l *link) read(handle func(control.Message, []int), down func(error)) {
+func (l *link) read(handle func(control.Message, []int)) {
 	defer l.m.wg.Done()
 	buf := make([]byte, control.MaxMessage)
+	err := l.receive(buf, handle)
+	l.m.box.post(func() { l.down(err) })
+	if l.over == nil {
+		return
+	}
+	for lost := err; !hungUp(lost); {
+		var fds []int
+		if _, fds, lost = l.conn.Recv(buf); lost != nil && !errors.As(lost, new(*folder.LimitError)) {
+			break
+		}
+		closeFDs(fds)
+	}
+	l.m.box.post(l.over)
+}
+
+// receive reads until something is wrong.
+func (l *link) receive(buf []byte, handle func(control.Message, []int)) error {
 	for {
 		n, fds, err := l.conn.Recv(buf)
 		if err != nil {
-			l.m.box.post(func() { down(err) })
-			return
+			return err
 		}
 		msg, err := control.Parse(buf[:n])
 		if err == nil {
@@ -70,12 +92,11 @@ func (l *link) read(handle func(control.Message, []int), down func(error)) {
 		}
 		if err != nil {
 			closeFDs(fds)
-			l.m.box.post(func() { down(err) })
-			return
+			return err
 		}
 		if !l.m.box.post(func() { handle(msg, fds) }) {
 			closeFDs(fds)
-			return
+			return folder.ErrClosed
 		}
 	}
 }
@@ -101,7 +122,12 @@ func (l *link) write() {
 				for _, o := range work[i+1:] {
 					o.done()
 				}
-				l.end()
+				if l.over == nil {
+					l.end()
+				} else if !hungUp(err) { // else the reader finds the end
+					l.m.box.post(func() { l.down(err) })
+				}
+				l.mute()
 				return
 			}
 		}
@@ -146,7 +172,7 @@ func (l *link) say(msg control.Message) { l.put(outgoing{msg: msg, fd: -1}) }
 
 func (l *link) put(o outgoing) {
 	l.mu.Lock()
-	if l.ended {
+	if l.ended || l.muted {
 		l.mu.Unlock()
 		o.done()
 		return
@@ -171,17 +197,25 @@ func (l *link) finish() {
 	time.AfterFunc(time.Second, l.end)
 }
 
-// end closes the connection.
-func (l *link) end() {
+// mute drops what was not sent and sends nothing more.
+func (l *link) mute() {
 	l.mu.Lock()
-	ended := l.ended
-	l.ended = true
+	l.muted = true
 	queue := l.queue
 	l.queue = nil
 	l.mu.Unlock()
 	for _, o := range queue {
 		o.done()
 	}
+}
+
+// end closes the connection.
+func (l *link) end() {
+	l.mute()
+	l.mu.Lock()
+	ended := l.ended
+	l.ended = true
+	l.mu.Unlock()
 	if !ended {
 		l.cancel()
 		l.conn.Close()

@@ -274,7 +274,7 @@ func (m *member) gone(id graph.ID) {
 
 // forget drops the last that is remembered of a dead process.
 func (m *member) forget(p *peer) {
-	if p.dead && p.out == nil && p.in == nil && len(p.old) == 0 && m.peers[p.id] == p {
+	if p.dead && p.out == nil && len(p.failed) == 0 && p.in == nil && len(p.old) == 0 && m.peers[p.id] == p {
 		delete(m.peers, p.id)
 		for subject := range m.said {
 			if strings.HasSuffix(subject, p.id.String()) {

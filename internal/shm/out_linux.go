@@ -2,6 +2,7 @@ package shm
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -117,17 +118,46 @@ func (s *outSide) dial() {
 		}
 		m.complain("connect to "+p.id.String(), nil)
 		s.link = l
+		l.over = s.over
 		l.start(s.handle, func(err error) {
-			if p.out != s {
-				return
+			if p.out == s && !hungUp(err) {
+				s.fail(err)
 			}
-			if !hungUp(err) {
-				m.complain("control connection to "+p.id.String(), err)
-			}
-			p.outDown()
-			p.probe(probeFirst)
 		})
 	})
+}
+
+// fail gives the connection up because of an error here or there. It stays open: the
+// other side still reads what lies in the arena, until its end of file. It lets go when
+// it is met again.
+func (s *outSide) fail(err error) {
+	p := s.p
+	p.m.complain("control connection to "+p.id.String(), err)
+	p.out = nil
+	p.failed = append(p.failed, s)
+	s.link.mute()
+	for _, c := range s.pairs {
+		if c.link != nil {
+			c.outlet.Detach(c.link)
+		}
+	}
+	clear(p.pairs)
+	p.probe(probeLast)
+}
+
+// over runs at the end of file.
+func (s *outSide) over() {
+	p := s.p
+	if p.out == s {
+		p.outDown()
+		p.probe(probeFirst)
+		return
+	}
+	if i := slices.Index(p.failed, s); i >= 0 {
+		p.failed = slices.Delete(p.failed, i, i+1)
+		s.reclaim()
+		p.m.forget(p)
+	}
 }
 
 // outDown ends the connection. At the end of file nobody reads the arena there any
@@ -138,18 +168,23 @@ func (p *peer) outDown() {
 		return
 	}
 	p.out = nil
+	clear(p.pairs)
+	s.reclaim()
+	p.m.forget(p)
+}
+
+// reclaim takes everything back that was given to the other side.
+func (s *outSide) reclaim() {
 	if s.link != nil {
 		s.link.end()
 	}
 	for _, c := range s.pairs {
 		c.drop()
 	}
-	clear(p.pairs)
 	s.rings.release()
 	if s.inbox != nil {
 		memfd.Unmap(s.inbox)
 	}
-	p.m.forget(p)
 }
 
 func (s *outSide) handle(msg control.Message, fds []int) {
@@ -183,9 +218,7 @@ func (s *outSide) handle(msg control.Message, fds []int) {
 	}
 	closeFDs(fds)
 	if err != nil && s.p.out == s {
-		s.p.m.complain("control connection to "+s.p.id.String(), err)
-		s.p.outDown()
-		s.p.probe(probeLast)
+		s.fail(err)
 	}
 }
 

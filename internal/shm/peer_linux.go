@@ -23,6 +23,7 @@ type peer struct {
 	pairs    map[pairKey]*outPair // wanted or open
 	refused  map[pairKey]bool     // until the announcement changes
 	out      *outSide
+	failed   []*outSide // given up by this side, not yet closed by the other
 	in       *inSide
 	old      []*inSide // connections that ended while samples from them are out
 	watch    *link
@@ -144,6 +145,9 @@ func (p *peer) close() {
 	}
 	if p.out != nil {
 		p.outDown()
+	}
+	for _, s := range p.failed {
+		s.reclaim()
 	}
 	if p.in != nil {
 		p.in.release()

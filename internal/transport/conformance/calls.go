@@ -34,7 +34,7 @@ func (m *member) calls(k graph.Kind, name string) (*caller, error) {
 		return nil, err
 	}
 	c := &caller{m: m}
-	c.in.m, c.in.pull, c.in.held = m, &pullStation{area: area, offset: off}, make(map[int]*transport.Received)
+	c.in.m, c.in.pull = m, &pullStation{area: area, offset: off}
 	if c.in.in, err = transport.NewInlet(e, c.in.pull, 1); err != nil {
 		return nil, err
 	}

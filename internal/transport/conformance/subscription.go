@@ -25,17 +25,17 @@ type subscription struct {
 	turn sync.Mutex // who looks and takes
 
 	mu     sync.Mutex
-	held   map[int]*transport.Received
+	held   map[int]*kept
 	handle int
 	report Report
 	stream *Stream
-	kept   []*transport.Received // by the stream, oldest first
-	stop   chan struct{}         // closed to end the stream's goroutine
+	kept   []*kept       // by the stream, oldest first
+	stop   chan struct{} // closed to end the stream's goroutine
 	done   chan struct{}
 }
 
 func (m *member) Subscription(topic string, q qos.Profile, o Options) (Subscription, error) {
-	s := &subscription{m: m, held: make(map[int]*transport.Received)}
+	s := &subscription{m: m, held: make(map[int]*kept)}
 	var st transport.Station
 	if o.Callback {
 		x, err := m.executor()
@@ -75,6 +75,21 @@ func (s *subscription) Wait(n int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return s.in.WaitFeeds(ctx, n)
+}
+
+// kept is a message that is not given back yet, with the number it had at first.
+type kept struct {
+	r      *transport.Received
+	number uint64
+}
+
+// look says what has become of the content meanwhile.
+func (k *kept) look() string {
+	g := got(k.r)
+	if g.Bad == "" && g.Number != k.number {
+		g.Bad = fmt.Sprintf("message %d became message %d while it was held", k.number, g.Number)
+	}
+	return g.Bad
 }
 
 // got describes r after looking at all of it.
@@ -128,29 +143,29 @@ func (s *subscription) Take(within time.Duration, hold bool) (Got, error) {
 	defer s.mu.Unlock()
 	s.handle++
 	g.Handle = s.handle
-	s.held[g.Handle] = r
+	s.held[g.Handle] = &kept{r, g.Number}
 	return g, nil
 }
 
 func (s *subscription) Check(handle int) (string, error) {
 	s.mu.Lock()
-	r := s.held[handle]
+	k := s.held[handle]
 	s.mu.Unlock()
-	if r == nil {
+	if k == nil {
 		return "", fmt.Errorf("message %d is not held", handle)
 	}
-	return got(r).Bad, nil
+	return k.look(), nil
 }
 
 func (s *subscription) Release(handle int) error {
 	s.mu.Lock()
-	r := s.held[handle]
+	k := s.held[handle]
 	delete(s.held, handle)
 	s.mu.Unlock()
-	if r == nil {
+	if k == nil {
 		return fmt.Errorf("message %d is not held", handle)
 	}
-	s.in.Release(r)
+	s.in.Release(k.r)
 	return nil
 }
 
@@ -239,14 +254,10 @@ func (s *subscription) step() bool {
 	s.mu.Lock()
 	s.report.note(&g)
 	if how.Hold > 0 {
-		s.kept = append(s.kept, r)
+		s.kept = append(s.kept, &kept{r, g.Number})
 		r = nil
 		if len(s.kept) > how.Hold {
-			r = s.kept[0]
-			s.kept = s.kept[1:]
-			if bad := got(r).Bad; bad != "" {
-				s.report.Bad = append(s.report.Bad, "held: "+bad)
-			}
+			r = s.letGo()
 		}
 	}
 	s.mu.Unlock()
@@ -254,6 +265,17 @@ func (s *subscription) step() bool {
 		s.in.Release(r)
 	}
 	return true
+}
+
+// letGo takes the oldest message out of those that the stream keeps, after a last look.
+// Called under mu.
+func (s *subscription) letGo() *transport.Received {
+	k := s.kept[0]
+	s.kept = s.kept[1:]
+	if bad := k.look(); bad != "" {
+		s.report.Bad = append(s.report.Bad, "held: "+bad)
+	}
+	return k.r
 }
 
 func (s *subscription) Report() (Report, error) {
@@ -281,14 +303,16 @@ func (s *subscription) Stop() (Report, error) {
 	} else {
 		s.exec.ex.Call(func() {}) // a step that runs is over then
 	}
-	s.mu.Lock()
-	kept := s.kept
-	s.kept = nil
-	s.mu.Unlock()
-	for _, r := range kept {
+	for {
+		s.mu.Lock()
+		if len(s.kept) == 0 {
+			s.mu.Unlock()
+			return s.Report()
+		}
+		r := s.letGo()
+		s.mu.Unlock()
 		s.in.Release(r)
 	}
-	return s.Report()
 }
 
 func (s *subscription) Counts() (transport.InletCounts, error) { return s.in.Counts(), nil }
