@@ -155,7 +155,9 @@ func (c *Client[Req, Resp]) call(ctx context.Context, req *Req) (*Resp, error) {
 func (c *Client[Req, Resp]) ask(req *Req, k *call[Resp]) (seq uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k.servers = c.requests.out.Peers(nil); len(k.servers) == 0 {
+	// Only a server that is linked both ways can answer.
+	k.servers = slices.DeleteFunc(c.requests.out.Peers(nil), func(g graph.GID) bool { return !c.replies.in.Linked(g) })
+	if len(k.servers) == 0 {
 		return 0, ErrNoServer
 	}
 	if !c.leader {

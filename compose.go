@@ -52,7 +52,7 @@ func NewPublisherOf[T any](n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 
 // NewPullSubscriptionOf is [NewPullSubscription] for a type that is known by its support.
 func NewPullSubscriptionOf[T any](n *Node, topic string, ts *rosidl.TypeSupport[T], q qos.Profile, opts ...SubscriptionOption) (*PullSubscription[T], error) {
-	s := &PullSubscription[T]{}
+	s := &PullSubscription[T]{turn: make(chan struct{}, 1)}
 	if err := s.st.open(n.d); err != nil {
 		return nil, &EndpointError{"subscription", topic, "new", err}
 	}
@@ -76,6 +76,9 @@ func NewClientOf[Req, Resp any](n *Node, name string, sup *rosidl.ServiceSupport
 	cl := &Client[Req, Resp]{pending: make(map[uint64]*call[Resp])}
 	cl.rests.L = &cl.mu
 	if err := cl.open(n, name, sup, c.q); err != nil {
+		if cl.st.area != nil {
+			cl.st.close()
+		}
 		return nil, &EndpointError{"client", name, "new", err}
 	}
 	return cl, nil

@@ -28,7 +28,8 @@ const MaxDomainID = 232
 type Domain struct {
 	id     graph.ID
 	number int
-	log    *slog.Logger
+	log    *slog.Logger // what the library has to say
+	logs   *logs
 	args   *rosargs.Args
 	graph  *graph.Graph
 	arena  *arena.Arena
@@ -47,6 +48,10 @@ type Domain struct {
 	inlets    []*transport.Inlet // until their last sample is back
 	deflt     *Executor
 	closed    bool
+	spins     sync.WaitGroup // threads that run executors
+
+	ending context.Context // ended by Close: every Spin returns
+	end    context.CancelFunc
 
 	defined sync.Map // typeID: func() string, the definitions of the types that endpoints here had
 
@@ -65,7 +70,9 @@ type domainConfig struct {
 	dir       string
 	inproc    bool
 	recycling arena.Recycle
+	handler   slog.Handler
 	log       *slog.Logger
+	logs      *logs
 	args      *rosargs.Args
 }
 
@@ -114,11 +121,11 @@ func WithRecycling(policy string) DomainOption {
 	}
 }
 
-// WithLogHandler sends what the library has to say to h in place of the default
-// logger.
+// WithLogHandler sends what nodes log, and what the library has to say, to h in place of
+// the console. The attribute "logger" has the logger's name, "tagus" for the library.
 func WithLogHandler(h slog.Handler) DomainOption {
 	return func(c *domainConfig) error {
-		c.log = slog.New(h)
+		c.handler = h
 		return nil
 	}
 }
@@ -126,13 +133,18 @@ func WithLogHandler(h slog.Handler) DomainOption {
 // Join enters a domain. Errors name the folder, limit or setting that is in the
 // way. The caller closes the domain.
 func Join(opts ...DomainOption) (*Domain, error) {
-	c := domainConfig{inproc: true, log: slog.Default(), args: &rosargs.Args{Enclave: "/"}}
+	c := domainConfig{inproc: true, args: &rosargs.Args{Enclave: "/"}}
 	for _, o := range opts {
 		if err := o(&c); err != nil {
 			return nil, fmt.Errorf("tagus: join: %w", err)
 		}
 	}
-	if err := c.environment(); err != nil {
+	l, err := newLogs(c.args, c.handler)
+	if err == nil {
+		c.logs, c.log = l, l.logger("tagus", nil)
+		err = c.environment()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("tagus: join: %w", err)
 	}
 	d, err := join(&c)
@@ -143,10 +155,12 @@ func Join(opts ...DomainOption) (*Domain, error) {
 }
 
 func join(c *domainConfig) (_ *Domain, err error) {
-	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, args: c.args, inproc: c.inproc, graph: graph.New(), mismatches: make(map[[2]graph.GID]bool)}
+	d := &Domain{id: graph.NewID(), number: c.number, log: c.log, logs: c.logs, args: c.args, inproc: c.inproc, graph: graph.NewDetached(), mismatches: make(map[[2]graph.GID]bool)}
+	d.ending, d.end = context.WithCancel(context.Background())
 	var undo []func() error
 	defer func() {
 		if err != nil {
+			d.end()
 			for i := len(undo) - 1; i >= 0; i-- {
 				undo[i]()
 			}
@@ -303,9 +317,11 @@ func (e *RetainedError) Error() string {
 	return fmt.Sprintf("%s: %d samples are still retained; release them and close again", e.Topic, e.Samples)
 }
 
-// Close closes all nodes and leaves the domain. What was published stays
-// readable for those who have it. It is idempotent. With samples still retained
-// it returns a [*RetainedError] for each topic and leaves their memory mapped.
+// Close closes all nodes, ends every Spin and leaves the domain. What was published
+// stays readable for those who have it. It is idempotent. With samples still retained it
+// returns a [*RetainedError] for each topic and leaves their memory mapped. Called from a
+// callback of the domain it closes the nodes and returns; the rest follows when the
+// callback has returned.
 func (d *Domain) Close() error {
 	d.mu.Lock()
 	nodes := slices.Clone(d.nodes) // each takes itself off the list
@@ -325,6 +341,31 @@ func (d *Domain) Close() error {
 	if executors == nil {
 		return errors.Join(errs...)
 	}
+	d.end()
+	for _, e := range executors {
+		if e.ex.OnThread() {
+			go d.leave(executors)
+			return errors.Join(errs...)
+		}
+	}
+	return errors.Join(append(errs, d.leave(executors))...)
+}
+
+// enterSpin notes that an executor's thread runs, until leave is called.
+func (d *Domain) enterSpin() (leave func(), err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, ErrClosed
+	}
+	d.spins.Add(1)
+	return d.spins.Done, nil
+}
+
+// leave gives everything up that threads of executors use, after they have ended.
+func (d *Domain) leave(executors []*Executor) error {
+	d.spins.Wait()
+	var errs []error
 	// The arena first: slots that come back from now on are not given back to the
 	// system, since subscriptions elsewhere may still read what was published.
 	var inUse *arena.ErrInUse
@@ -336,6 +377,7 @@ func (d *Domain) Close() error {
 		errs = append(errs, e.release())
 	}
 	errs = append(errs, d.inbox.Close())
+	d.logs.flush()
 	return errors.Join(errs...)
 }
 

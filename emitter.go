@@ -113,8 +113,11 @@ func (p *emitter[T]) send(s *sending, m *T) error {
 			want = p.out.Takes(s.to)
 		}
 		if want&transport.FormBytes != 0 && s.msg.Slot == nil && full == nil {
-			if full = p.encode(s, m); full != nil {
-				s.msg.NoSlot = true
+			if err := p.encode(s, m); err != nil {
+				if !errors.As(err, new(*arena.ErrArenaFull)) {
+					return err
+				}
+				full, s.msg.NoSlot = err, true
 			}
 		}
 		if want&transport.FormAny != 0 && s.msg.Slot == nil && s.msg.Value == nil && !p.out.GivesBytesOnly() {
@@ -170,14 +173,24 @@ func (p *emitter[T]) addCopied(n int) {
 func (p *emitter[T]) slot(size int) (*arena.Slot, error) {
 	slot, err := p.arena.Get(transport.SlotHeader + size)
 	if err != nil {
-		p.full.Add(1)
-		var full *arena.ErrArenaFull
-		if errors.As(err, &full) {
-			full.Topic = p.out.Endpoint.Name
-		}
-		return nil, err
+		return p.makeRoom(size, err)
 	}
 	return slot, nil
+}
+
+// makeRoom takes queued messages back from readers that do not take them, until the slot
+// can be had for which err came.
+func (p *emitter[T]) makeRoom(size int, err error) (slot *arena.Slot, _ error) {
+	var full *arena.ErrArenaFull
+	for errors.As(err, &full) {
+		if !p.out.Shed() {
+			p.full.Add(1)
+			full.Topic = p.out.Endpoint.Name
+			return nil, err
+		}
+		slot, err = p.arena.Get(transport.SlotHeader + size)
+	}
+	return slot, err
 }
 
 func (p *emitter[T]) take() *sending {

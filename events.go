@@ -133,12 +133,13 @@ func (ev *events) postLocked(f func()) {
 }
 
 // count reports how many endpoints are matched, if that changed.
-func (ev *events) count(now int) {
+func (ev *events) count(matched func() int) {
 	if ev == nil || ev.h.Matched == nil {
 		return
 	}
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
+	now := matched() // under the lock, so that the last report has the last count
 	if m := (Matched{Current: now, Change: now - ev.matched}); m.Change != 0 {
 		ev.matched = now
 		ev.postLocked(func() { ev.h.Matched(m) })

@@ -3,8 +3,9 @@ package tagus
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tagus-ros/tagus/internal/exec"
@@ -20,7 +21,6 @@ type Executor struct {
 	ex     *exec.Executor
 	area   *wake.Area
 	offset uint64 // of area in the inbox
-	extra  bool   // raise GOMAXPROCS by one while it spins
 }
 
 // executorSummaryWords gives an executor 32,768 leaves: pairs of a publisher and
@@ -99,12 +99,12 @@ func newExecutor(d *Domain, c executorConfig) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu})
+	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu, ExtraProc: c.extra})
 	if err != nil {
 		d.inbox.Release(off, executorSummaryWords)
 		return nil, err
 	}
-	return &Executor{d: d, ex: ex, area: area, offset: off, extra: c.extra}, nil
+	return &Executor{d: d, ex: ex, area: area, offset: off}, nil
 }
 
 func (e *Executor) release() error {
@@ -113,13 +113,17 @@ func (e *Executor) release() error {
 }
 
 // Spin runs callbacks on the calling goroutine, locked to its thread, until ctx
-// ends; then it returns nil and none runs any more. Only one Spin of an executor
-// runs at a time.
+// or the domain ends; then it returns nil and none runs any more. Only one Spin of an
+// executor runs at a time.
 func (e *Executor) Spin(ctx context.Context) error {
-	if e.extra {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-		defer func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1) }()
+	leave, err := e.d.enterSpin()
+	if err != nil {
+		return fmt.Errorf("tagus: spin: %w", err)
 	}
+	defer leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.d.ending, cancel)()
 	// A write into a lent message faults; with this it is reported by the
 	// subscription instead of ending the process.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -143,7 +147,10 @@ func (s *station) SummaryWords() int                        { return executorSum
 func (s *station) Ready()                                   { s.e.ex.Ready(&s.entry) }
 
 // Timer calls a function at a fixed rate.
-type Timer struct{ t *exec.Timer }
+type Timer struct {
+	n *Node
+	t atomic.Pointer[exec.Timer] // set once the timer is made; its first call may be sooner
+}
 
 // TimerInfo tells a timer's callback how well the rate is kept.
 type TimerInfo struct {
@@ -161,18 +168,27 @@ func (n *Node) NewTimer(period time.Duration, fn func(context.Context, TimerInfo
 	if n.closed {
 		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", ErrClosed}
 	}
-	t := &Timer{}
-	var err error
-	t.t, err = n.executor.ex.NewTimer(period, func(ctx context.Context, late time.Duration) {
-		fn(ctx, TimerInfo{Late: late, Overruns: t.t.Overruns()})
+	t := &Timer{n: n}
+	et, err := n.executor.ex.NewTimer(period, func(ctx context.Context, late time.Duration) {
+		info := TimerInfo{Late: late}
+		if et := t.t.Load(); et != nil {
+			info.Overruns = et.Overruns()
+		}
+		fn(ctx, info)
 	})
 	if err != nil {
 		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", err}
 	}
+	t.t.Store(et)
 	n.timers = append(n.timers, t)
 	return t, nil
 }
 
 // Stop ends the timer and waits for a call that is running, unless it is called
 // from inside a callback of the same executor.
-func (t *Timer) Stop() { t.t.Stop() }
+func (t *Timer) Stop() {
+	t.t.Load().Stop()
+	t.n.mu.Lock()
+	t.n.timers = slices.DeleteFunc(t.n.timers, func(x *Timer) bool { return x == t })
+	t.n.mu.Unlock()
+}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
 	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/roslog"
 	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/param"
 	"github.com/tagus-ros/tagus/qos"
@@ -20,12 +22,15 @@ type Node struct {
 	node     graph.Node
 	executor *Executor
 	params   *param.Store
+	logger   *slog.Logger
 
 	mu     sync.Mutex
 	ends   []closer
 	timers []*Timer
 	quiet  bool // being made: its endpoints are announced together
 	closed bool
+
+	childLoggers map[string]*slog.Logger
 }
 
 type closer interface{ Close() error }
@@ -38,6 +43,7 @@ type nodeConfig struct {
 	executor  *Executor
 	overrides map[string]param.Value
 	bare      bool
+	loggers   bool
 }
 
 // WithNamespace puts the node into a namespace, "/" or "/a/b".
@@ -69,6 +75,7 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 			Enclave: cmp.Or(d.args.Enclave, "/"), Namespace: ns, Name: name,
 		},
 	}
+	n.logger = d.logs.logger(roslog.LoggerName(n.node.FullName()), nil)
 	n.params = param.NewStore(n.node.FullName(), param.Options{Overrides: d.overrides(n.node.FullName(), c.overrides)})
 	if err = d.addNode(n); err == nil {
 		err = n.begin(&c)
@@ -136,6 +143,11 @@ func (n *Node) endpoint(k graph.Kind, name, typ, hash string, q qos.Profile) (gr
 	if err := q.Validate(); err != nil {
 		return graph.Endpoint{}, err
 	}
+	for what, text := range map[string]string{"type name": typ, "type hash": hash} {
+		if text == "" || len(text) > maxTypeText {
+			return graph.Endpoint{}, fmt.Errorf("%s %.40q has %d bytes: want 1 to %d", what, text, len(text), maxTypeText)
+		}
+	}
 	full, err := n.fullName(k, name)
 	if err != nil {
 		return graph.Endpoint{}, err
@@ -185,6 +197,9 @@ func (d *Domain) available(k graph.Kind, topic string, q qos.Profile) qos.Profil
 	}
 	return q.ForPublisher(others)
 }
+
+// maxTypeText is the longest type name or hash that can be announced, in bytes.
+const maxTypeText = 1024
 
 // DepthError says that a profile asks for a deeper queue than there is.
 type DepthError struct{ Depth, Limit int } // messages
@@ -246,6 +261,7 @@ func (n *Node) Close() error {
 	for _, c := range ends {
 		errs = append(errs, c.Close())
 	}
+	n.dropLoggers()
 	d := n.d
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -41,7 +41,7 @@ func (p *Publisher[T]) open(owner closer, h *EventHandlers) (err error) {
 		return err
 	}
 	if p.events != nil {
-		p.out.OnChange(func() { p.events.count(p.out.Links()) })
+		p.out.OnChange(func() { p.events.count(p.out.Links) })
 		p.n.d.listen(p.GID(), p.events)
 	}
 	err = p.events.watchDeadline(p.QoS().Deadline, p.out.Accepted)

@@ -19,7 +19,7 @@ type PullSubscription[T any] struct {
 	receiver[T]
 	st pullStation
 
-	turn sync.Mutex // one goroutine sleeps on the area at a time
+	turn chan struct{} // holds a token while a goroutine takes or sleeps: one at a time
 }
 
 // pullSummaryWords gives a pull subscription 4,096 leaves.
@@ -101,20 +101,30 @@ func NewPullSubscription[T any, P rosidl.Message[T]](n *Node, topic string, q qo
 }
 
 // Take returns the oldest message that is there, without waiting. The caller
-// releases it.
+// releases it. While another goroutine waits in Receive, that one gets what comes, and
+// Take returns nothing.
 func (s *PullSubscription[T]) Take() (*Sample[T], bool) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+	default:
+		return nil, false
+	}
+	defer s.yield()
 	sample := s.pull()
 	return sample, sample != nil
 }
 
-// pull looks what was signalled and takes the oldest message. Called under turn.
+// yield lets another goroutine have its turn.
+func (s *PullSubscription[T]) yield() { <-s.turn }
+
+// pull looks what was signalled and takes the oldest message. It is called with the turn.
+// Whether the subscription is closed is asked after what was signalled was taken, since
+// Close signals too.
 func (s *PullSubscription[T]) pull() *Sample[T] {
+	s.st.area.Take(s.st.visit)
 	if s.closed.Load() {
 		return nil
 	}
-	s.st.area.Take(s.st.visit)
 	sample, _ := s.take()
 	if sample != nil {
 		sample.state.Store(sampleRetained)
@@ -125,14 +135,18 @@ func (s *PullSubscription[T]) pull() *Sample[T] {
 // Receive waits for the oldest message. The caller releases it. Errors: ctx's when it
 // ends first, ErrClosed.
 func (s *PullSubscription[T]) Receive(ctx context.Context) (*Sample[T], error) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, &EndpointError{"subscription", s.Topic(), "receive", ctx.Err()}
+	}
+	defer s.yield()
 	for {
-		if s.closed.Load() {
-			return nil, &EndpointError{"subscription", s.Topic(), "receive", ErrClosed}
-		}
 		if sample := s.pull(); sample != nil {
 			return sample, nil
+		}
+		if s.closed.Load() {
+			return nil, &EndpointError{"subscription", s.Topic(), "receive", ErrClosed}
 		}
 		if err := s.st.area.WaitContext(ctx); err != nil {
 			return nil, &EndpointError{"subscription", s.Topic(), "receive", err}
@@ -175,8 +189,8 @@ func (s *PullSubscription[T]) Close() error {
 		return nil
 	}
 	s.st.area.Poke()
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.turn <- struct{}{}
+	defer s.yield()
 	s.end()
 	s.n.disown(s, s.in.Endpoint)
 	s.st.close()

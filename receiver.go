@@ -91,7 +91,7 @@ func (r *receiver[T]) open(n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 		return err
 	}
 	if r.events != nil {
-		r.in.OnChange(func() { r.events.count(r.in.Counts().Feeds) })
+		r.in.OnChange(func() { r.events.count(func() int { return r.in.Counts().Feeds }) })
 		n.d.listen(e.GID, r.events)
 	}
 	return r.events.watchDeadline(e.QoS.Deadline, func() uint64 { return r.in.Counts().Received })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/tagus-ros/tagus/cdr"
 	"github.com/tagus-ros/tagus/graph"
@@ -34,7 +35,12 @@ func NewSerializedSubscription(n *Node, topic, typeName, typeHash string, q qos.
 }
 
 // SerializedPublisher publishes messages that are encoded already.
-type SerializedPublisher struct{ p Publisher[SerializedMessage] }
+type SerializedPublisher struct {
+	p Publisher[SerializedMessage]
+
+	mu   sync.Mutex
+	free []*SerializedMessage // to wrap what is published, used again
+}
 
 // NewSerializedPublisher makes a publisher of a type that is known only by its name
 // and hash. definition, if not empty, is the text that others can ask this process for:
@@ -80,7 +86,20 @@ func checkSerialized(m *SerializedMessage) error {
 // encapsulation in front. What follows those is not looked at. Errors as
 // [Publisher.Publish], and [ErrNotSerialized].
 func (s *SerializedPublisher) Publish(payload []byte) error {
-	return s.p.Publish(&SerializedMessage{Data: payload})
+	s.mu.Lock()
+	m := &SerializedMessage{}
+	if n := len(s.free); n > 0 {
+		m = s.free[n-1]
+		s.free = s.free[:n-1]
+	}
+	s.mu.Unlock()
+	m.Data = payload
+	err := s.p.Publish(m)
+	m.Data = nil
+	s.mu.Lock()
+	s.free = append(s.free, m)
+	s.mu.Unlock()
+	return err
 }
 
 // WaitForSubscriptions returns when at least n subscriptions are matched, or with ctx's

@@ -53,11 +53,18 @@ func (s *Subscription[T]) Run(ctx context.Context) (more bool) {
 	if sample == nil {
 		return false
 	}
+	returned := false
+	defer func() { // also when the callback panics
+		// Lent, it goes back now; retained, its Release gives it back.
+		if sample.state.CompareAndSwap(sampleLent, sampleFree) {
+			s.finish(sample)
+		}
+		if !returned && more {
+			s.in.Nudge()
+		}
+	}()
 	s.call(ctx, sample)
-	// Lent, it goes back now; retained, its Release gives it back.
-	if sample.state.CompareAndSwap(sampleLent, sampleFree) {
-		s.finish(sample)
-	}
+	returned = true
 	return more
 }
 

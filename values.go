@@ -49,7 +49,9 @@ func (p *valuePool[T]) get() *pooled[T] {
 func (p *valuePool[T]) new() *T {
 	p.mu.Lock()
 	m := p.get()
-	p.out[m.msg] = m
+	if len(p.out) < idleMessages { // who keeps more does not give them to PublishOwned
+		p.out[m.msg] = m
+	}
 	p.mu.Unlock()
 	p.ts.Default(m.msg)
 	return m.msg

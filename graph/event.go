@@ -61,6 +61,7 @@ type events struct {
 	head        int    // how much of the queue is delivered
 	next        uint64 // number of the next event
 	delivering  bool
+	detached    bool // callbacks run on a goroutine of their own
 }
 
 type subscriber struct {
@@ -98,6 +99,17 @@ func (ev *events) deliver() {
 		return
 	}
 	ev.delivering = true
+	ev.mu.Unlock()
+	if ev.detached {
+		go ev.drain()
+		return
+	}
+	ev.drain()
+}
+
+// drain calls the subscribers until no event is left.
+func (ev *events) drain() {
+	ev.mu.Lock()
 	defer func() { // also when a callback panics; the events behind it stay in the queue
 		ev.delivering = false
 		ev.mu.Unlock()

@@ -53,6 +53,15 @@ func New() *Graph {
 	}
 }
 
+// NewDetached is New for a graph that is changed under locks: what Subscribe is given runs
+// on a goroutine of its own, which ends when there is nothing to tell, and so may take any
+// lock.
+func NewDetached() *Graph {
+	g := New()
+	g.events.detached = true
+	return g
+}
+
 // Put says what a source knows about a participant, in full: what it said before and does not say now is dropped. It is one change:
 // whoever asks sees all of it or nothing. Endpoints are told apart by their GID, nodes by their value. A node's endpoints may be there
 // before the node.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tagus-ros/tagus/internal/futex"
 	"github.com/tagus-ros/tagus/internal/memfd"
+	"github.com/tagus-ros/tagus/internal/transport"
 	"github.com/tagus-ros/tagus/internal/wake"
 )
 
@@ -26,10 +27,11 @@ type Inbox struct {
 	commit func(off, n int64) error
 	close  func() error
 
-	mu    sync.Mutex
-	next  int
-	free  map[int][]int      // offsets of released areas by summary words
-	areas map[int]*wake.Area // in use, by offset
+	mu     sync.Mutex
+	closed bool
+	next   int
+	free   map[int][]int      // offsets of released areas by summary words
+	areas  map[int]*wake.Area // in use, by offset
 }
 
 // InboxFullError says that no more executors and pull subscriptions fit.
@@ -44,6 +46,9 @@ func (b *Inbox) Area(summaryWords int) (*wake.Area, uint64, error) {
 	n := wake.AreaSize(summaryWords)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed {
+		return nil, 0, transport.ErrClosed
+	}
 	off := b.next
 	if f := b.free[summaryWords]; len(f) > 0 {
 		off = f[len(f)-1]
@@ -92,7 +97,12 @@ func (b *Inbox) Release(off uint64, summaryWords int) {
 func (b *Inbox) FD() int { return b.fd }
 
 // Close unmaps the inbox. Nobody may use its areas any more.
-func (b *Inbox) Close() error { return b.close() }
+func (b *Inbox) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	return b.close()
+}
 
 // NewInbox makes an inbox of InboxSize bytes. Without shared memory on this
 // system it is plain memory, which no peer can map.

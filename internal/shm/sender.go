@@ -80,7 +80,7 @@ func (s *sender) Push(m *transport.Message) {
 	case m.Slot == nil:
 		s.counts.NoSlot++
 		return
-	case s.lentSize > s.lentMax:
+	case s.lentSize > s.lentMax && !s.keepAll: // else Room has said so
 		s.counts.LeaseLimit++
 		return
 	}
@@ -129,14 +129,6 @@ func (s *sender) Collect() {
 		s.lentSize += int64((*p).Cap())
 		*p = nil
 	}
-	if uint64(len(s.lent)) > s.ring.rcap {
-		// What was returned since rt was read is in the ring still, or was.
-		s.fail(fmt.Sprintf("%d entries taken and not returned, limit %d", len(s.lent), s.ring.rcap))
-		return
-	}
-	if rt == s.retRead {
-		return
-	}
 	if rt-s.retRead > s.ring.rcap {
 		s.fail(fmt.Sprintf("return count %d outside %d to %d", rt, s.retRead, s.retRead+s.ring.rcap))
 		return
@@ -149,6 +141,10 @@ func (s *sender) Collect() {
 		}
 	}
 	s.ring.retHead.Store(s.retRead)
+	if uint64(len(s.lent)) > s.ring.rcap {
+		// Beside what was lent when rt was read, at most a ring was taken since.
+		s.fail(fmt.Sprintf("%d entries taken and not returned, limit %d", len(s.lent), s.ring.rcap))
+	}
 }
 
 // takeBack gives back the lent slot of entry number index. Readers return about
@@ -182,6 +178,26 @@ func (s *sender) Room() bool {
 	}
 	s.Collect()
 	return s.tail-s.taken < s.ring.cap && s.lentSize <= s.lentMax
+}
+
+// Shed takes the oldest queued message back to win its memory. It reports whether there
+// was one that may go.
+func (s *sender) Shed() bool {
+	if s.Collect(); s.broken || s.keepAll {
+		return false
+	}
+	for s.taken < s.tail {
+		if s.ring.head.CompareAndSwap(s.taken, s.taken+1) {
+			s.drop(s.taken)
+			s.taken++
+			s.counts.Evicted++
+			return true
+		}
+		if s.Collect(); s.broken {
+			return false
+		}
+	}
+	return false
 }
 
 // End leaves what is queued to the reader.

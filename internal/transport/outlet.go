@@ -160,12 +160,8 @@ func (o *Outlet) Send(m *Message) error {
 	if w := Form(o.wants.Load()); m.Slot == nil && !m.NoSlot && (w&FormBytes != 0 || w != 0 && m.Value == nil) {
 		return ErrForm
 	}
-	if o.refuses {
-		for i := range o.links {
-			if !o.links[i].Room() {
-				return o.fullError()
-			}
-		}
+	if o.refuses && !o.roomLocked() {
+		return o.fullError()
 	}
 	o.seq++
 	m.Sequence, m.Lifespan = o.seq, o.lifespan
@@ -176,9 +172,41 @@ func (o *Outlet) Send(m *Message) error {
 		}
 	}
 	for i := range o.links {
-		o.links[i].Push(m)
+		if l := &o.links[i]; o.Endpoint.Kind != graph.KindClient || l.Room() {
+			l.Push(m)
+		}
 	}
 	return nil
+}
+
+// roomLocked reports whether a message would be taken: by every keep-all subscription, or
+// by at least one server, for a request that another has no room for still gets its answer.
+func (o *Outlet) roomLocked() bool {
+	client := o.Endpoint.Kind == graph.KindClient
+	for i := range o.links {
+		if room := o.links[i].Room(); room == client {
+			return room
+		}
+	}
+	return !client || len(o.links) == 0
+}
+
+// Shed takes back the oldest queued message of the subscription that has the most waiting,
+// since the arena is full: one that does not take its messages must not cost the others
+// theirs. It reports whether there was one.
+func (o *Outlet) Shed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var most interface{ Shed() bool }
+	n := 1 // the newest message of a subscription stays
+	for i := range o.links {
+		var c LinkCounts
+		o.links[i].Counts(&c)
+		if s, ok := o.links[i].Link.(interface{ Shed() bool }); ok && c.Queued > n {
+			most, n = s, c.Queued
+		}
+	}
+	return most != nil && most.Shed()
 }
 
 // SendTo accepts m for the endpoint peer alone, as answers are; such messages are
