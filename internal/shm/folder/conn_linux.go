@@ -57,6 +57,19 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// CloseWrite ends what this side sends: the peer receives what was sent, then [io.EOF].
+// Recv goes on until the peer closes. It may be called more than once.
+func (c *Conn) CloseWrite() error {
+	var err error
+	if c.raw.Control(func(fd uintptr) { err = unix.Shutdown(int(fd), unix.SHUT_WR) }) != nil {
+		err = ErrClosed
+	}
+	if err == nil || err == unix.ENOTCONN {
+		return nil
+	}
+	return &SocketError{Path: c.path, Op: "end sending", Err: err}
+}
+
 // Send sends one message with at most [MaxFDs] descriptors, which stay the
 // caller's. It waits while the peer does not read, until the context ends, or
 // for 10 s if it has no deadline. A message is sent whole or not at all.
@@ -122,9 +135,9 @@ func (c *Conn) SetRecvDeadline(t time.Time) error {
 // are closed on exec.
 //
 // Errors: [io.EOF] when the peer has closed or died, after everything it sent;
-// *[LimitError] if the message is larger than buf or its descriptors did not
-// all arrive: the message is then lost and the connection should be closed;
-// *[SocketError] with [ErrClosed], [os.ErrDeadlineExceeded] or the system's
+// *[LimitError] if the message is larger than buf, with n = 0: it is lost and the
+// connection should be closed; *[LimitError] with n > 0 if the descriptors of the
+// message in buf[:n] did not all arrive for a limit here: those that did were closed; *[SocketError] with [ErrClosed], [os.ErrDeadlineExceeded] or the system's
 // error.
 func (c *Conn) Recv(buf []byte) (n int, fds []int, err error) {
 	var oobn, flags int
@@ -156,6 +169,9 @@ func (c *Conn) Recv(buf []byte) (n int, fds []int, err error) {
 		return n, fds, nil
 	}
 	closeAll(fds)
+	if flags&(unix.MSG_CTRUNC|unix.MSG_TRUNC) == unix.MSG_CTRUNC && len(fds) < MaxFDs {
+		return n, nil, err
+	}
 	return 0, nil, err
 }
 

@@ -74,6 +74,9 @@ func (c *Conn) Send(ctx context.Context, msg []byte, fds ...int) error { return 
 // Recv returns [ErrUnsupported].
 func (c *Conn) Recv(buf []byte) (n int, fds []int, err error) { return 0, nil, ErrUnsupported }
 
+// CloseWrite returns [ErrUnsupported].
+func (c *Conn) CloseWrite() error { return ErrUnsupported }
+
 // SetRecvDeadline returns [ErrUnsupported].
 func (c *Conn) SetRecvDeadline(t time.Time) error { return ErrUnsupported }
 

@@ -282,6 +282,44 @@ func TestDescriptorsNeverLeak(t *testing.T) {
 	}
 }
 
+// TestCloseWrite: who sends nothing more still hears what the other side says.
+func TestCloseWrite(t *testing.T) {
+	c, a := pair(t)
+	ctx := context.Background()
+	if err := c.Send(ctx, []byte("last")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := c.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Send(ctx, []byte("x")); !errors.Is(err, ErrPeerClosed) {
+		t.Errorf("Send after CloseWrite: %v", err)
+	}
+	buf := make([]byte, 10)
+	if n, _, err := a.Recv(buf); err != nil || string(buf[:n]) != "last" {
+		t.Errorf("Recv = %q, %v", buf[:n], err)
+	}
+	if _, _, err := a.Recv(buf); err != io.EOF {
+		t.Errorf("Recv after the last: %v", err)
+	}
+	if err := a.Send(ctx, []byte("still")); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := c.Recv(buf); err != nil || string(buf[:n]) != "still" {
+		t.Errorf("Recv = %q, %v", buf[:n], err)
+	}
+	a.Close()
+	if _, _, err := c.Recv(buf); err != io.EOF {
+		t.Errorf("Recv from who closed: %v", err)
+	}
+	c.Close()
+	if err := c.CloseWrite(); !errors.Is(err, ErrClosed) {
+		t.Errorf("CloseWrite after Close: %v", err)
+	}
+}
+
 // linksTo counts descriptors of a file.
 func linksTo(t testing.TB, prefix string) (n int) {
 	t.Helper()
@@ -353,9 +391,13 @@ func init() {
 		}
 		// One descriptor is left; the message brings three.
 		unix.Close(hold[0])
-		_, fds, err := a.Recv(make([]byte, 10))
+		buf := make([]byte, 10)
+		n, fds, err := a.Recv(buf)
 		if err := want("Recv", err); err != nil {
 			return err
+		}
+		if string(buf[:n]) != "x" {
+			return fmt.Errorf("Recv lost the message with the descriptors: %q", buf[:n])
 		}
 		if fd, err := unix.Dup(0); err != nil || len(fds) > 0 || fd != hold[0] {
 			return fmt.Errorf("after Recv the next descriptor is %d, %v; want %d", fd, err, hold[0])
