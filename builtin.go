@@ -19,7 +19,15 @@ func (n *Node) builtIn(c *nodeConfig) error {
 	if c.bare {
 		return n.declareBuiltIn()
 	}
+	r, err := newRosout(n)
+	if err == nil {
+		n.logger.Handler().(*logHandler).rosout = r // nobody has the logger yet
+	}
+	if c.loggers {
+		err = errors.Join(err, n.serveLoggers())
+	}
 	return errors.Join(
+		err,
 		n.tellParameters(),
 		n.declareBuiltIn(),
 		n.serveParameters(),

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func join(t testing.TB, dir string, opts ...tagus.DomainOption) *tagus.Domain {
 	t.Helper()
-	d, err := tagus.Join(append([]tagus.DomainOption{tagus.WithDir(dir), tagus.WithDomainID(7)}, opts...)...)
+	d, err := tagus.Join(append([]tagus.DomainOption{tagus.WithDir(dir), tagus.WithDomainID(7), tagus.WithLogHandler(slog.Default().Handler())}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

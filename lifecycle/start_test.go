@@ -17,7 +17,7 @@ import (
 
 func newNode(t *testing.T, cb Callbacks) *Node {
 	t.Helper()
-	d, err := tagus.Join(tagus.WithDir(t.TempDir()), tagus.WithDomainID(7))
+	d, err := tagus.Join(tagus.WithDir(t.TempDir()), tagus.WithDomainID(7), tagus.WithLogHandler(slog.Default().Handler()))
 	if err != nil {
 		t.Fatal(err)
 	}

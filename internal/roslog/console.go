@@ -159,26 +159,21 @@ func (c *Console) finish(b, rest []byte) {
 // out writes; an error of the console has nowhere to go.
 func (c *Console) out(b []byte) { _, _ = c.w.Write(b) }
 
-// Flush waits until everything is written, or done.
-func (c *Console) Flush(done <-chan struct{}) {
-	ended := false
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-done:
-			c.mu.Lock()
-			ended = true
-			c.idle.Broadcast()
-			c.mu.Unlock()
-		case <-stop:
-		}
-	}()
+// Flush waits until everything is written, but no longer than that.
+func (c *Console) Flush(atMost time.Duration) {
+	over := false
+	t := time.AfterFunc(atMost, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		over = true
+		c.idle.Broadcast()
+	})
+	defer t.Stop()
 	c.mu.Lock()
-	for c.writing && !ended {
+	defer c.mu.Unlock()
+	for c.writing && !over {
 		c.idle.Wait()
 	}
-	c.mu.Unlock()
 }
 
 // Lost is how many lines were not written because nobody took them.

@@ -28,19 +28,19 @@ type Format struct {
 
 type part struct {
 	text string // literal if token is nil
-	put  func(b []byte, l *Line) []byte
+	put  func(b []byte, l Line) []byte
 }
 
-var tokens = map[string]func(b []byte, l *Line) []byte{
-	"severity":            func(b []byte, l *Line) []byte { return append(b, l.Level.String()...) },
-	"name":                func(b []byte, l *Line) []byte { return append(b, l.Logger...) },
-	"message":             func(b []byte, l *Line) []byte { return append(b, l.Message...) },
-	"function_name":       func(b []byte, l *Line) []byte { return append(b, l.Function...) },
-	"file_name":           func(b []byte, l *Line) []byte { return append(b, l.File...) },
-	"line_number":         func(b []byte, l *Line) []byte { return strconv.AppendInt(b, int64(l.Line), 10) },
-	"time":                func(b []byte, l *Line) []byte { return seconds(b, l.Time) },
-	"time_as_nanoseconds": func(b []byte, l *Line) []byte { return strconv.AppendInt(b, l.Time, 10) },
-	"date_time_with_ms": func(b []byte, l *Line) []byte {
+var tokens = map[string]func(b []byte, l Line) []byte{
+	"severity":            func(b []byte, l Line) []byte { return append(b, l.Level.String()...) },
+	"name":                func(b []byte, l Line) []byte { return append(b, l.Logger...) },
+	"message":             func(b []byte, l Line) []byte { return append(b, l.Message...) },
+	"function_name":       func(b []byte, l Line) []byte { return append(b, l.Function...) },
+	"file_name":           func(b []byte, l Line) []byte { return append(b, l.File...) },
+	"line_number":         func(b []byte, l Line) []byte { return strconv.AppendInt(b, int64(l.Line), 10) },
+	"time":                func(b []byte, l Line) []byte { return seconds(b, l.Time) },
+	"time_as_nanoseconds": func(b []byte, l Line) []byte { return strconv.AppendInt(b, l.Time, 10) },
+	"date_time_with_ms": func(b []byte, l Line) []byte {
 		return time.Unix(0, l.Time).AppendFormat(b, "2006-01-02 15:04:05.000")
 	},
 }
@@ -98,7 +98,7 @@ func (f *Format) NeedsLocation() bool { return f.location }
 func (f *Format) Append(b []byte, l *Line) []byte {
 	for i := range f.parts {
 		if p := &f.parts[i]; p.put != nil {
-			b = p.put(b, l)
+			b = p.put(b, *l)
 		} else {
 			b = append(b, p.text...)
 		}
