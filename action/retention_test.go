@@ -29,23 +29,26 @@ func asker(t *testing.T, d *tagus.Domain) *tagus.Client[rosidl.GetResultRequest,
 func TestRetention(t *testing.T) {
 	everywhere(t, func(t *testing.T, sd, cd *tagus.Domain) {
 		const keep = 400 * time.Millisecond
-		s := serve(t, sd, handlers{Execute: func(context.Context, *serverGoal) (*result, error) {
-			time.Sleep(3 * keep) // longer than results are kept
+		s := serve(t, sd, handlers{Execute: func(_ context.Context, g *serverGoal) (*result, error) {
+			time.Sleep(time.Duration(g.Goal().Order) * keep / 2) // longer than results are kept
 			return &result{Sequence: []int32{1, 2}}, nil
 		}}, action.WithRetention(keep))
 		c := connect(t, cd)
 		late := asker(t, cd)
-		g := send(t, c, 1)
+		g, next := send(t, c, 4), send(t, c, 5)
 		ends(t, g, action.StatusSucceeded)
 		end := time.Now()
-		time.Sleep(keep / 2)
 		resp, err := late.Call(soon(t), &rosidl.GetResultRequest{GoalID: g.ID()})
 		if err != nil || action.Status(resp.Status) != action.StatusSucceeded || !slices.Equal(resp.Result.Sequence, []int32{1, 2}) {
 			t.Errorf("%v after the end: %+v %v", time.Since(end), resp, err)
 		}
-		until(t, "the result is forgotten", func() bool { return s.Stats().Kept == 0 })
-		if d := time.Since(end); d < keep*9/10 || d > 3*keep {
-			t.Errorf("forgotten %v after the end", d)
+		ends(t, next, action.StatusSucceeded)
+		ends := []time.Time{end, time.Now()}
+		for i, end := range ends {
+			until(t, "the result is forgotten", func() bool { return s.Stats().Kept == len(ends)-1-i })
+			if d := time.Since(end); d < keep*9/10 || d > 3*keep {
+				t.Errorf("result %d was forgotten %v after the end", i, d)
+			}
 		}
 		resp, err = late.Call(soon(t), &rosidl.GetResultRequest{GoalID: g.ID()})
 		if err != nil || action.Status(resp.Status) != action.StatusUnknown || len(resp.Result.Sequence) != 0 {
@@ -127,4 +130,24 @@ func TestTwins(t *testing.T) {
 	close(finish)
 	ends(t, g, action.StatusSucceeded)
 	again("ended")
+}
+
+// However many results are kept, a status message lists the newest of them.
+func TestListedResults(t *testing.T) {
+	d := join(t, t.TempDir())
+	spin(t, d)
+	s := serve(t, d, handlers{Execute: fibonacci})
+	c := connect(t, d)
+	var g *clientGoal
+	for range 2 * action.ListedResults {
+		g = send(t, c, 1)
+		ends(t, g, action.StatusSucceeded)
+	}
+	until(t, "the last is listed last", func() bool {
+		l := c.Statuses()
+		return l[len(l)-1].ID == g.ID() && l[len(l)-1].Status == action.StatusSucceeded
+	})
+	if l := c.Statuses(); len(l) != action.ListedResults || s.Stats().Kept != 2*action.ListedResults {
+		t.Errorf("%d of %d are listed", len(l), s.Stats().Kept)
+	}
 }
