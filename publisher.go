@@ -159,7 +159,7 @@ func (p *Publisher[T]) Close() error {
 func (p *Publisher[T]) end() {
 	p.n.d.unlisten(p.GID())
 	p.events.close()
-	left := p.out.Close()
-	p.n.d.intra.RemovePublisher(p.out, left)
-	p.n.d.shm.RemovePublisher(p.out, left)
+	p.out.Close()
+	p.n.d.intra.RemovePublisher(p.out)
+	p.n.d.shm.RemovePublisher(p.out)
 }

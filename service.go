@@ -165,7 +165,7 @@ func (s *Service[Req, Resp]) stop() { s.replies.n.removeService(s.ends()) }
 
 // addService makes an end of a service known on all paths, and owns it.
 func (n *Node) addService(c closer, e graph.Endpoint, s *transport.ServiceEnd) error {
-	if err := errors.Join(s.AddTo(n.d.intra), s.AddTo(n.d.shm)); err != nil {
+	if err := errors.Join(n.d.intra.AddService(s), n.d.shm.AddService(s)); err != nil {
 		return err
 	}
 	if err := n.own(c, e); err != nil {
@@ -178,9 +178,7 @@ func (n *Node) addService(c closer, e graph.Endpoint, s *transport.ServiceEnd) e
 // removeService closes both ways of an end of a service and makes it unknown.
 func (n *Node) removeService(s *transport.ServiceEnd) {
 	s.In.Close()
-	left := s.Out.Close()
-	for _, t := range []transport.Transport{n.d.intra, n.d.shm} {
-		t.RemovePublisher(s.Out, left)
-		t.RemoveSubscription(s.In)
-	}
+	s.Out.Close()
+	n.d.intra.RemoveService(s)
+	n.d.shm.RemoveService(s)
 }

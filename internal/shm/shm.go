@@ -85,8 +85,8 @@ func (p *Path) AddPublisher(o *transport.Outlet) error {
 
 // RemovePublisher ends the pairs of o, which the caller has closed; what is queued
 // is still delivered.
-func (p *Path) RemovePublisher(o *transport.Outlet, left []transport.Link) {
-	p.self.RemovePublisher(o, left)
+func (p *Path) RemovePublisher(o *transport.Outlet) {
+	p.self.RemovePublisher(o)
 	p.member.removeOutlet(o)
 }
 
@@ -106,11 +106,11 @@ func (p *Path) RemoveSubscription(in *transport.Inlet) {
 	p.member.removeInlet(in)
 }
 
-// AddService answers transport.ErrNotYet.
-func (p *Path) AddService(*transport.ServiceEnd) error { return transport.ErrNotYet }
+// AddService joins a server or a client with its counterparts.
+func (p *Path) AddService(s *transport.ServiceEnd) error { return s.AddAsTopics(p) }
 
-// AddClient answers transport.ErrNotYet.
-func (p *Path) AddClient(*transport.ServiceEnd) error { return transport.ErrNotYet }
+// RemoveService ends the pairs of a server or a client, which the caller has closed.
+func (p *Path) RemoveService(s *transport.ServiceEnd) { s.RemoveAsTopics(p) }
 
 // counterpart is the kind of endpoint that one of kind k talks with.
 func counterpart(k graph.Kind) graph.Kind {

@@ -121,7 +121,7 @@ func (p *Local) join(o *Outlet, in *Inlet) error {
 
 // RemovePublisher ends the pairs of o, which the caller has closed; what is
 // queued is still delivered.
-func (p *Local) RemovePublisher(o *Outlet, _ []Link) {
+func (p *Local) RemovePublisher(o *Outlet) {
 	p.mu.Lock()
 	delete(p.outlets, o)
 	ended := make(map[*Inlet]*Feed)
@@ -156,11 +156,11 @@ func (p *Local) RemoveSubscription(in *Inlet) {
 	}
 }
 
-// AddService answers ErrNotYet.
-func (p *Local) AddService(*ServiceEnd) error { return ErrNotYet }
+// AddService joins a server or a client with its counterparts.
+func (p *Local) AddService(s *ServiceEnd) error { return s.AddAsTopics(p) }
 
-// AddClient answers ErrNotYet.
-func (p *Local) AddClient(*ServiceEnd) error { return ErrNotYet }
+// RemoveService ends the pairs of a server or a client, which the caller has closed.
+func (p *Local) RemoveService(s *ServiceEnd) { s.RemoveAsTopics(p) }
 
 // Close refuses further ends. Those it has are removed by their owners.
 func (p *Local) Close() error {

@@ -364,19 +364,17 @@ func (o *Outlet) With(f func()) {
 }
 
 // Close ends the outlet: its links are told the last sequence number and
-// removed, its history is given up. The links come back to the caller, who
-// sees them through until their readers have drained them.
-func (o *Outlet) Close() []Link {
+// removed, its history is given up. The paths see the links through until their
+// readers have drained them.
+func (o *Outlet) Close() {
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
-		return nil
+		return
 	}
 	o.closed = true
-	links := make([]Link, len(o.links))
 	for i := range o.links {
 		l := &o.links[i]
-		links[i] = l.Link
 		l.End(o.seq + l.sent) // one of the two is zero
 		o.retireLocked(l.Link)
 	}
@@ -389,7 +387,6 @@ func (o *Outlet) Close() []Link {
 	o.paths.Store(0)
 	o.mu.Unlock()
 	o.change.Fire()
-	return links
 }
 
 // Counts returns how many messages were accepted and what the links counted,

@@ -6,10 +6,6 @@ import (
 	"github.com/tagus-ros/tagus/graph"
 )
 
-// ErrNotYet is what a path answers for services and clients until it carries
-// them.
-var ErrNotYet = errors.New("services are not carried by this path yet")
-
 // Transport is one path. It joins the ends it is told of with their
 // counterparts, wherever those are, for as long as both are there. All methods
 // may be called from any goroutine and none waits for another process.
@@ -17,18 +13,18 @@ type Transport interface {
 	Path() Path
 	// AddPublisher makes o known. Its links come and go by themselves.
 	AddPublisher(o *Outlet) error
-	// RemovePublisher makes o unknown. The caller has closed o and hands over
-	// the links of this path that came back; they are seen through until their
-	// readers have drained them.
-	RemovePublisher(o *Outlet, left []Link)
+	// RemovePublisher makes o unknown, which the caller has closed; its links are seen
+	// through until their readers have drained them.
+	RemovePublisher(o *Outlet)
 	// AddSubscription makes in known. Its feeds come and go by themselves.
 	AddSubscription(in *Inlet) error
 	// RemoveSubscription makes in unknown and closes its pairs; leases that are
 	// out stay valid until they are returned.
 	RemoveSubscription(in *Inlet)
-	// AddService and AddClient make the ends of a service known.
+	// AddService makes a server or a client known, RemoveService unknown: its owner has
+	// closed both its ways.
 	AddService(s *ServiceEnd) error
-	AddClient(c *ServiceEnd) error
+	RemoveService(s *ServiceEnd)
 	Close() error
 }
 
@@ -41,13 +37,13 @@ type ServiceEnd struct {
 	Out      *Outlet
 }
 
-// AddTo makes both ways known to a path that joins services like topics.
-func (s *ServiceEnd) AddTo(t Transport) error {
+// AddAsTopics is AddService for a path that joins services like topics.
+func (s *ServiceEnd) AddAsTopics(t Transport) error {
 	return errors.Join(t.AddSubscription(s.In), t.AddPublisher(s.Out))
 }
 
-// RemoveFrom is the reverse of AddTo.
-func (s *ServiceEnd) RemoveFrom(t Transport) {
-	t.RemovePublisher(s.Out, nil)
+// RemoveAsTopics is the reverse of AddAsTopics.
+func (s *ServiceEnd) RemoveAsTopics(t Transport) {
+	t.RemovePublisher(s.Out)
 	t.RemoveSubscription(s.In)
 }

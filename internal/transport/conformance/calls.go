@@ -46,7 +46,7 @@ func (m *member) calls(k graph.Kind, name string) (*caller, error) {
 	})
 	c.end = transport.ServiceEnd{Endpoint: e, In: c.in.in, Out: c.out.o}
 	for _, p := range m.Paths {
-		if err := c.end.AddTo(p); err != nil {
+		if err := p.AddService(&c.end); err != nil {
 			return nil, err
 		}
 	}
@@ -169,10 +169,9 @@ func (c *caller) Close() error {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	c.in.in.Close()
-	left := c.out.o.Close()
+	c.out.o.Close()
 	for _, p := range c.m.Paths {
-		p.RemovePublisher(c.out.o, left)
-		p.RemoveSubscription(c.in.in)
+		p.RemoveService(&c.end)
 	}
 	c.m.disown(c.end.Endpoint)
 	if c.m.Release != nil {

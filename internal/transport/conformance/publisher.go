@@ -166,9 +166,9 @@ func (p *publisher) Close() error {
 	if !p.m.disown(p.o.Endpoint) {
 		return nil
 	}
-	left := p.o.Close()
+	p.o.Close()
 	for _, path := range p.m.Paths {
-		path.RemovePublisher(p.o, left)
+		path.RemovePublisher(p.o)
 	}
 	return nil
 }

@@ -232,7 +232,7 @@ func call(c *rpc.Client, what string, args, reply any) error {
 }
 
 func known(text string, err error) error {
-	for _, k := range []error{transport.ErrClosed, transport.ErrNotYet} {
+	for _, k := range []error{transport.ErrClosed} {
 		if text == k.Error() {
 			return k
 		}
