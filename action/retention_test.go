@@ -151,3 +151,30 @@ func TestListedResults(t *testing.T) {
 		t.Errorf("%d of %d are listed", len(l), s.Stats().Kept)
 	}
 }
+
+// Clients that ask for the result of a long goal and go are forgotten before it ends.
+func TestAskersThatGo(t *testing.T) {
+	d := join(t, t.TempDir())
+	spin(t, d)
+	begun, causes := make(chan *serverGoal, 1), make(chan error, 1)
+	s := serve(t, d, wait(begun, causes))
+	c := connect(t, d)
+	g := send(t, c, 1)
+	for range 100 {
+		late := asker(t, d)
+		if _, err := late.Call(within(t, time.Millisecond), &rosidl.GetResultRequest{GoalID: g.ID()}); !errors.Is(err, tagus.ErrTimeout) {
+			t.Fatal(err)
+		}
+		if err := late.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "only the client's own request is open", func() bool { return s.Stats().Asked == 1 })
+	if n := s.Asked(g.ID()); n > 16 {
+		t.Errorf("%d requests are remembered", n)
+	}
+	if err := g.Cancel(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, g, action.StatusCanceled)
+}
