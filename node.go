@@ -252,7 +252,7 @@ func (n *Node) Close() error {
 		return nil
 	}
 	n.closed = true
-	ends, timers := slices.Clone(n.ends), n.timers
+	ends, timers := slices.Clone(n.ends), slices.Clone(n.timers)
 	n.mu.Unlock()
 	var errs []error
 	for _, t := range timers {
