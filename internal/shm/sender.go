@@ -133,14 +133,16 @@ func (s *sender) Collect() {
 		s.fail(fmt.Sprintf("return count %d outside %d to %d", rt, s.retRead, s.retRead+s.ring.rcap))
 		return
 	}
-	for ; s.retRead < rt; s.retRead++ {
-		index := s.ring.ret(s.retRead).Load()
-		if !s.takeBack(index) {
-			s.fail(fmt.Sprintf("entry %d returned, which is not lent", index))
-			return
+	if s.retRead < rt {
+		for ; s.retRead < rt; s.retRead++ {
+			index := s.ring.ret(s.retRead).Load()
+			if !s.takeBack(index) {
+				s.fail(fmt.Sprintf("entry %d returned, which is not lent", index))
+				return
+			}
 		}
+		s.ring.retHead.Store(rt)
 	}
-	s.ring.retHead.Store(s.retRead)
 	if uint64(len(s.lent)) > s.ring.rcap {
 		// Beside what was lent when rt was read, at most a ring was taken since.
 		s.fail(fmt.Sprintf("%d entries taken and not returned, limit %d", len(s.lent), s.ring.rcap))
