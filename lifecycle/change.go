@@ -102,7 +102,7 @@ func (n *Node) step(e Edge) {
 	if on {
 		for _, x := range n.all() {
 			if err := x.resume(); err != nil {
-				n.log().Error("an entity does not work though its node is active", "err", err)
+				n.Logger().Error("an entity does not work though its node is active", "err", err)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (n *Node) step(e Edge) {
 		GoalState:  e.Goal.message(),
 	})
 	if err != nil && !errors.Is(err, tagus.ErrClosed) {
-		n.log().Error("a transition was not told", "transition", e.Label, "err", err)
+		n.Logger().Error("a transition was not told", "transition", e.Label, "err", err)
 	}
 	close(n.changed)
 	n.changed = make(chan struct{})

@@ -43,7 +43,6 @@ var toReach = map[string][]lifecycle.Transition{
 // TestEndings has each callback end in each way, and the Error callback too where it is asked. A change that is asked for in the process and
 // one that is asked for by service end alike.
 func TestEndings(t *testing.T) {
-	logs(t)
 	d := join(t, t.TempDir())
 	spin(t, d)
 	i := 0
@@ -108,9 +107,10 @@ func testEnding(t *testing.T, d *tagus.Domain, name string, path []lifecycle.Tra
 	}
 
 	if remotely {
-		c, err := tagus.NewClient[msg.ChangeState](plain(t, d), n.FullyQualifiedName()+"/change_state")
+		o := plain(t, d)
+		defer o.Close()
+		c, err := tagus.NewClient[msg.ChangeState](o, n.FullyQualifiedName()+"/change_state")
 		must(t, err)
-		defer c.Close()
 		must(t, c.WaitForService(soon(t)))
 		resp, err := c.Call(soon(t), &msg.ChangeStateRequest{Transition: msg.Transition{ID: uint8(tr)}})
 		must(t, err)

@@ -258,7 +258,6 @@ func TestCloseInside(t *testing.T) {
 
 // TestCloseUnderFire closes nodes while everything happens to them.
 func TestCloseUnderFire(t *testing.T) {
-	logs(t)
 	nd, od := setups[1].make(t)
 	o := plain(t, od)
 	pub, err := tagus.NewPublisher[std_msgs.Int64](o, "topic", qos.Default())

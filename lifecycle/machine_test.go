@@ -160,20 +160,21 @@ func TestRequested(t *testing.T) {
 		want   Transition
 		wanted string
 	}{
-		{Unconfigured, 1, "", Configure, "1"},
+		{Unconfigured, 1, "", Configure, "configure"},
 		{Unconfigured, 0, "configure", Configure, "configure"},
 		{Unconfigured, 1, "configure", Configure, "configure"},
 		{Unconfigured, 5, "configure", Configure, "configure"}, // the label counts
 		{Active, 0, "shutdown", ActiveShutdown, "shutdown"},
 		{Inactive, 5, "shutdown", InactiveShutdown, "shutdown"},
-		{Inactive, 5, "", 0, "5"}, // not from here
-		{Unconfigured, 0, "", 0, "0"},
+		{Inactive, 5, "", 0, "shutdown"}, // not from here
+		{Unconfigured, 0, "", 0, "transition(0)"},
 		{Unconfigured, 1, "create", 0, "create"},
-		{Active, 10, "", 0, "10"},
+		{Active, 10, "", 0, "transition_success"},
 	} {
-		e, wanted, ok := requested(c.in, &msg.Transition{ID: c.id, Label: c.label})
-		if e.Transition != c.want || wanted != c.wanted || ok != (c.want != 0) {
-			t.Errorf("%v, %d %q: %v %q %v", c.in, c.id, c.label, e.Transition, wanted, ok)
+		m := &msg.Transition{ID: c.id, Label: c.label}
+		e, ok := requested(c.in, m)
+		if e.Transition != c.want || wanted(m) != c.wanted || ok != (c.want != 0) {
+			t.Errorf("%v, %d %q: %v %q %v", c.in, c.id, c.label, e.Transition, wanted(m), ok)
 		}
 	}
 }

@@ -23,6 +23,8 @@ type Node struct {
 	events *tagus.Publisher[lifecycle_msgs.TransitionEvent]
 	gate   *gate
 
+	refusals *slog.Logger // of changes that were asked for by service; anybody may ask as often as they like
+
 	ctx    context.Context // ends when the node closes
 	cancel context.CancelFunc
 	work   sync.WaitGroup // goroutines of the node
@@ -62,6 +64,7 @@ func NewNode(d *tagus.Domain, name string, cb Callbacks, opts ...tagus.NodeOptio
 	}
 	n := &Node{Node: base, cb: cb, gate: newGate(), closed: make(chan struct{}), changed: make(chan struct{})}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.refusals = tagus.Throttled(base.Logger(), time.Second)
 	n.state.Store(uint32(Unconfigured))
 	n.events, err = tagus.NewPublisher[lifecycle_msgs.TransitionEvent](base, "~/transition_event", qos.Default())
 	if err == nil {
@@ -108,14 +111,6 @@ func (n *Node) look() (State, <-chan struct{}) {
 
 func (n *Node) fail(op string, err error) error {
 	return &tagus.EndpointError{Kind: "node", Name: n.FullyQualifiedName(), Op: op, Err: err}
-}
-
-// log is where the node says what nobody was there to be told.
-func (n *Node) log() *slog.Logger {
-	if l, ok := any(n.Node).(interface{ Logger() *slog.Logger }); ok {
-		return l.Logger()
-	}
-	return slog.Default().With("node", n.FullyQualifiedName())
 }
 
 // add makes e managed; if the node is active it is on at once.

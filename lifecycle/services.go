@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/tagus-ros/tagus"
 	msg "github.com/tagus-ros/tagus/msgs/lifecycle_msgs"
@@ -70,42 +69,47 @@ func (n *Node) serve() error {
 // serveChange makes the first step of the transition that is asked for, so that get_state tells of it from now on, and leaves the rest to a
 // goroutine. The answer of ROS 2 has no room for a reason: that goes to the log.
 func (n *Node) serveChange(req *msg.ChangeStateRequest, respond func(*msg.ChangeStateResponse) error) {
-	answer := func(err error) {
-		if err != nil {
-			n.log().Warn("a change of state that was asked for by service was not made", "err", err)
-		}
-		// A client that is gone does not matter: the change is made.
-		_ = respond(&msg.ChangeStateResponse{Success: err == nil})
-	}
-	t := Transition(req.Transition.ID)
+	// A client that is gone does not matter: the change is made, or was refused.
+	answer := func(ok bool) { _ = respond(&msg.ChangeStateResponse{Success: ok}) }
 	e, err := n.begin(func(s State) (Edge, error) {
-		e, wanted, ok := requested(s, &req.Transition)
+		e, ok := requested(s, &req.Transition)
 		if !ok {
-			return e, &UnavailableError{s, wanted}
+			return e, &UnavailableError{s, wanted(&req.Transition)}
 		}
-		t = e.Transition
 		return e, nil
 	})
 	if err != nil {
-		answer(n.refusal(t, err))
+		n.refusals.Warn("a change of state that a service client asked for is refused", "transition", wanted(&req.Transition), "err", err)
+		answer(false)
 		return
 	}
 	n.work.Add(1)
 	go func() {
 		defer n.work.Done()
 		err := error(errExited)
-		defer func() { answer(err) }()
+		defer func() {
+			if err != nil {
+				n.Logger().Warn("a change of state that a service client asked for failed", "err", err)
+			}
+			answer(err == nil)
+		}()
 		err = n.run(n.ctx, n.ctx, e)
 	}()
 }
 
 // requested finds the transition that a message names: by its label if there is one, since those who give a label often leave the number 0,
 // else by its number.
-func requested(s State, m *msg.Transition) (e Edge, wanted string, ok bool) {
+func requested(s State, m *msg.Transition) (Edge, bool) {
 	if m.Label != "" {
-		e, ok = s.EdgeLabelled(m.Label)
-		return e, m.Label, ok
+		return s.EdgeLabelled(m.Label)
 	}
-	e, ok = s.Edge(Transition(m.ID))
-	return e, strconv.Itoa(int(m.ID)), ok
+	return s.Edge(Transition(m.ID))
+}
+
+// wanted is how the message names it.
+func wanted(m *msg.Transition) string {
+	if m.Label != "" {
+		return m.Label
+	}
+	return Transition(m.ID).String()
 }

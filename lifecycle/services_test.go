@@ -142,7 +142,7 @@ func TestDescriptions(t *testing.T) {
 func TestSlowConfigure(t *testing.T) {
 	for _, s := range setups {
 		t.Run(s.name, func(t *testing.T) {
-			log := logs(t)
+			log := logs()
 			nd, od := s.make(t)
 			began, hold := make(chan struct{}), make(chan error)
 			n := managed(t, nd, lifecycle.Callbacks{Configure: func(context.Context, lifecycle.State) error {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func join(t testing.TB, dir string, opts ...tagus.DomainOption) *tagus.Domain {
 	t.Helper()
-	d, err := tagus.Join(append([]tagus.DomainOption{tagus.WithDir(dir), tagus.WithDomainID(7), tagus.WithLogHandler(slog.Default().Handler())}, opts...)...)
+	d, err := tagus.Join(append([]tagus.DomainOption{tagus.WithDir(dir), tagus.WithDomainID(7), tagus.WithLogHandler(slog.NewTextHandler(&logged, nil))}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +162,15 @@ func (r *remote) get() string {
 	return resp.CurrentState.Label
 }
 
-// logs collects what is logged while a test runs.
-func logs(t testing.TB) func() string {
-	l := &logBuffer{}
-	old := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(l, nil)))
-	t.Cleanup(func() { slog.SetDefault(old) })
-	return l.String
+// logged is what the domains of the test log.
+var logged logBuffer
+
+// logs gives what is logged from now on.
+func logs() func() string {
+	logged.mu.Lock()
+	defer logged.mu.Unlock()
+	logged.b.Reset()
+	return logged.String
 }
 
 type logBuffer struct {

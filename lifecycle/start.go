@@ -75,7 +75,7 @@ func (n *Node) Reach(ctx context.Context, goal State, r Retry) error {
 		if !errors.As(err, &change) || change.State == Finalized {
 			continue
 		}
-		n.log().Warn("a change of state failed and is tried again", "goal", goal.String(), "attempt", failures, "wait", r.pause(failures), "err", err)
+		n.Logger().Warn("a change of state failed and is tried again", "goal", goal.String(), "attempt", failures, "wait", r.pause(failures), "err", err)
 		if err := n.sleep(ctx, r.pause(failures), change.State); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (n *Node) Autostart(goal State, r Retry) error {
 	go func() {
 		defer n.work.Done()
 		if err := n.Reach(n.ctx, goal, r); err != nil && n.ctx.Err() == nil {
-			n.log().Error("the automatic start failed", "goal", goal.String(), "err", err)
+			n.Logger().Error("the automatic start failed", "goal", goal.String(), "err", err)
 		}
 	}()
 	return nil

@@ -15,9 +15,11 @@ import (
 	"github.com/tagus-ros/tagus"
 )
 
-func newNode(t *testing.T, cb Callbacks) *Node {
+// newNode makes a node in a domain of its own; text gives what has been logged there.
+func newNode(t *testing.T, cb Callbacks) (n *Node, text func() string) {
 	t.Helper()
-	d, err := tagus.Join(tagus.WithDir(t.TempDir()), tagus.WithDomainID(7), tagus.WithLogHandler(slog.Default().Handler()))
+	b := &lockedBuffer{}
+	d, err := tagus.Join(tagus.WithDir(t.TempDir()), tagus.WithDomainID(7), tagus.WithLogHandler(slog.NewTextHandler(b, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,42 +28,34 @@ func newNode(t *testing.T, cb Callbacks) *Node {
 			t.Error(err)
 		}
 	})
-	n, err := NewNode(d, "driver", cb)
+	n, err = NewNode(d, "driver", cb)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return n, b.text
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }
 
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *lockedBuffer) text() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.String()
-}
-
-func captureLog(t *testing.T) *lockedBuffer {
-	b := &lockedBuffer{}
-	old := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(b, nil)))
-	t.Cleanup(func() { slog.SetDefault(old) })
-	return b
 }
 
 func TestRetryPause(t *testing.T) {
@@ -90,9 +84,8 @@ func TestRetryPause(t *testing.T) {
 
 // TestAutostart is the second half of LC-3: configure fails three times and succeeds, and the node ends in active.
 func TestAutostart(t *testing.T) {
-	log := captureLog(t)
 	var tries atomic.Int32
-	n := newNode(t, Callbacks{Configure: func(context.Context, State) error {
+	n, log := newNode(t, Callbacks{Configure: func(context.Context, State) error {
 		if i := tries.Add(1); i <= 3 {
 			return fmt.Errorf("no sensor, attempt %d", i)
 		}
@@ -108,7 +101,7 @@ func TestAutostart(t *testing.T) {
 		t.Errorf("%d attempts", tries.Load())
 	}
 	for i := 1; i <= 3; i++ {
-		if !strings.Contains(log.text(), fmt.Sprint("no sensor, attempt ", i)) {
+		if !strings.Contains(log(), fmt.Sprint("no sensor, attempt ", i)) {
 			t.Errorf("attempt %d is not in the log", i)
 		}
 	}
@@ -125,7 +118,7 @@ func TestAutostart(t *testing.T) {
 func TestReach(t *testing.T) {
 	broken := errors.New("broken")
 	var failConfigure, faultActivate atomic.Int32
-	n := newNode(t, Callbacks{
+	n, _ := newNode(t, Callbacks{
 		Configure: func(context.Context, State) error {
 			if failConfigure.Add(-1) >= 0 {
 				return broken
@@ -139,7 +132,6 @@ func TestReach(t *testing.T) {
 			return nil
 		},
 	})
-	captureLog(t)
 	quick := Retry{Attempts: 3, Delay: time.Microsecond}
 	for _, goal := range []State{Inactive, Unconfigured, Active, Active, Unconfigured, Inactive, Active, Inactive} {
 		if err := n.Reach(soon(t), goal, quick); err != nil || n.State() != goal {
@@ -178,9 +170,8 @@ func TestReach(t *testing.T) {
 
 // Reach waits for the changes of others and goes on from where they lead; one that others make in its wait ends that wait.
 func TestReachAmongOthers(t *testing.T) {
-	captureLog(t)
 	began, hold := make(chan struct{}, 10), make(chan error, 10)
-	n := newNode(t, Callbacks{Configure: func(context.Context, State) error {
+	n, _ := newNode(t, Callbacks{Configure: func(context.Context, State) error {
 		began <- struct{}{}
 		return <-hold
 	}})
@@ -205,8 +196,7 @@ func TestReachAmongOthers(t *testing.T) {
 
 // An automatic start that cannot succeed ends with the node, or says in the log that it has given up.
 func TestAutostartInVain(t *testing.T) {
-	log := captureLog(t)
-	n := newNode(t, Callbacks{
+	n, log := newNode(t, Callbacks{
 		Configure: func(context.Context, State) error { panic("no hardware") },
 		Error:     func(context.Context, State, error) error { return errors.New("nor hope") },
 	})
@@ -214,10 +204,10 @@ func TestAutostartInVain(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.work.Wait()
-	if s := log.text(); n.State() != Finalized || !strings.Contains(s, "the automatic start failed") {
+	if s := log(); n.State() != Finalized || !strings.Contains(s, "the automatic start failed") {
 		t.Errorf("%v: %s", n.State(), s)
 	}
-	n = newNode(t, Callbacks{Configure: func(context.Context, State) error { return errors.New("never") }})
+	n, _ = newNode(t, Callbacks{Configure: func(context.Context, State) error { return errors.New("never") }})
 	if err := n.Autostart(Active, Retry{Delay: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
