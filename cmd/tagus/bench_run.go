@@ -31,7 +31,7 @@ type benchFlags struct {
 	yardsticks, syscalls   string
 	domain                 int
 	busyPoll               time.Duration
-	extraProcs             bool
+	extraProcs             string
 	pin                    []int
 }
 
@@ -72,7 +72,7 @@ func newBenchRun(e env) *cobra.Command {
 	fl.StringVar(&f.syscalls, "count-syscalls", "on", "count system calls where the kernel lets us, on or off")
 	fl.IntVar(&f.domain, "domain", -1, "ROS domain; -1: ROS_DOMAIN_ID decides")
 	fl.DurationVar(&f.busyPoll, "busy-poll", 0, "executors look for work that long before they sleep")
-	fl.BoolVar(&f.extraProcs, "extra-procs", false, "raise GOMAXPROCS by one for each executor")
+	fl.StringVar(&f.extraProcs, "extra-procs", "auto", "raise GOMAXPROCS by one for each executor: on, off, or auto for on where a process has several")
 	fl.IntSliceVar(&f.pin, "pin", nil, "bind executors to these processors in turn")
 	return cmd
 }
@@ -114,6 +114,8 @@ func (f *benchFlags) options() (bench.Options, error) {
 		return o, usage{fmt.Errorf("bounds of lateness cannot be negative")}
 	case f.domain < -1 || f.domain > 232:
 		return o, usage{fmt.Errorf("--domain is %d, want 0 to 232", f.domain)}
+	case f.extraProcs != "on" && f.extraProcs != "off" && f.extraProcs != "auto":
+		return o, usage{fmt.Errorf("--extra-procs is %q, want on, off or auto", f.extraProcs)}
 	case f.busyPoll < 0:
 		return o, usage{fmt.Errorf("--busy-poll is %v, want 0 or more", f.busyPoll)}
 	}

@@ -187,6 +187,9 @@ func (w *worker) build() error {
 // executors makes one for each executor id of the topology. The first is the domain's own, unless options ask for more than that can do.
 func (w *worker) executors() error {
 	w.laneOf, w.execOf = map[int]*lane{}, map[int]*tagus.Executor{}
+	// Each executor sleeps on a thread of its own, and the runtime notices up to 10 ms late that a sleeping thread has no use for its
+	// processor: with more threads than processors one that was woken waits for that.
+	extra := w.opts.ExtraProcs == "on" || w.opts.ExtraProcs == "auto" && w.top.Executors() > 1
 	for i := range w.top.Nodes {
 		id := w.top.Nodes[i].Executor
 		if w.laneOf[id] != nil {
@@ -196,7 +199,7 @@ func (w *worker) executors() error {
 		if w.opts.BusyPoll > 0 {
 			opts = append(opts, tagus.WithBusyPoll(w.opts.BusyPoll))
 		}
-		if w.opts.ExtraProcs {
+		if extra {
 			opts = append(opts, tagus.WithExtraProcs())
 		}
 		if n := len(w.opts.Pin); n > 0 {

@@ -184,3 +184,12 @@ func (t *Topology) PublisherAt(i int) *Publisher {
 	}
 	return nil
 }
+
+// Executors is how many executors the nodes share: one for each executor id.
+func (t *Topology) Executors() int {
+	ids := make(map[int]bool)
+	for i := range t.Nodes {
+		ids[t.Nodes[i].Executor] = true
+	}
+	return len(ids)
+}
