@@ -59,7 +59,7 @@ type Options struct {
 	Yardsticks bool   // measure copies and wakes before and after
 	Syscalls   bool   // count system calls where the kernel lets us
 	BusyPoll   time.Duration
-	ExtraProcs string // a processor of the Go runtime more for each executor: "on", "off", "auto" (where a process has several)
+	ExtraProcs string        // a processor of the Go runtime more for each executor: "on", "off", "auto" (where a process has several)
 	Pin        []int         // processor of each executor in turn; empty: none
 	MatchLimit time.Duration // how long matching may take
 }
