@@ -73,7 +73,10 @@ func (p *participant) member() conformance.Member {
 	}
 }
 
+// close ends the participant as a domain does: the arena first, so that what comes back
+// from now on is not used again while others may still read it.
 func (p *participant) close() error {
+	p.arena.Close()
 	return errors.Join(p.path.Close(), p.inbox.Close(), p.arena.Close())
 }
 

@@ -44,6 +44,7 @@ func newParticipant(t *testing.T, dir string, log slog.Handler) (*Path, conforma
 	return p, conformance.NewHost(conformance.Member{
 		ID: id, Domain: 1, Arena: a, Paths: []transport.Transport{p}, Area: inbox.Area, Release: inbox.Release, Announce: p.Announce,
 		Close: func() error {
+			a.Close() // what comes back from now on is not used again
 			return errors.Join(p.Close(), inbox.Close(), a.Close())
 		},
 	})
