@@ -87,10 +87,12 @@ func checkSerialized(m *SerializedMessage) error {
 // [Publisher.Publish], and [ErrNotSerialized].
 func (s *SerializedPublisher) Publish(payload []byte) error {
 	s.mu.Lock()
-	m := &SerializedMessage{}
+	var m *SerializedMessage
 	if n := len(s.free); n > 0 {
 		m = s.free[n-1]
 		s.free = s.free[:n-1]
+	} else {
+		m = &SerializedMessage{}
 	}
 	s.mu.Unlock()
 	m.Data = payload
