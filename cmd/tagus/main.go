@@ -97,8 +97,7 @@ func newRoot(e env) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newBench(e), newDemo(e), newInterface(e), newTopic(e), newVersion(e))
+	root.AddCommand(newBench(e), newDemo(e), newGen(), newInterface(e), newTopic(e), newVersion(e))
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,8 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tagus-ros/tagus"
+	"github.com/tagus-ros/tagus/graph"
 )
 
 func TestMain(m *testing.M) {
@@ -20,6 +25,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the archives in testdata, one after the other, since they measure. Each gets a domain folder of its own. Besides the usual
 // commands there is
 //
+//	waitfor TOPIC…            wait until somebody publishes or hears each of the topics
 //	json FILE PATH OP VALUE   compare a value of a JSON file: PATH is keys and indices joined by dots, or "len" for a length;
 //	                          OP is ==, !=, <, <=, >, >=, ~ (a regular expression)
 func TestScripts(t *testing.T) {
@@ -47,7 +53,7 @@ func runScript(t *testing.T, file string) {
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonCmd},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonCmd, "waitfor": waitCmd},
 	})
 }
 
@@ -57,6 +63,26 @@ func cpus() int {
 		return 1
 	}
 	return strings.Count(string(data), "processor\t")
+}
+
+// waitCmd is cheaper than to run the program again and again.
+func waitCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: waitfor TOPIC…")
+	}
+	d, err := tagus.Join(tagus.WithDir(ts.Getenv("TAGUS_DIR")), tagus.WithDomainID(0))
+	ts.Check(err)
+	defer d.Close()
+	ts.Check(d.WatchGraph())
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	for _, topic := range args {
+		if err := d.Graph().Wait(ctx, func(g *graph.Graph) bool {
+			return g.Count(graph.KindPublisher, topic)+g.Count(graph.KindSubscription, topic) > 0
+		}); err != nil {
+			ts.Fatalf("no topic %s: %v", topic, err)
+		}
+	}
 }
 
 func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -15,15 +14,30 @@ import (
 func newTopic(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topic",
-		Short: "Look at topics: list, info, hz",
+		Short: "Look at topics, read them, publish",
 	}
-	cmd.AddCommand(newTopicList(e), newTopicInfo(e), newTopicHz(e))
+	cmd.AddCommand(newTopicBw(e), newTopicDelay(e), newTopicEcho(e), newTopicFind(e), newTopicHz(e), newTopicInfo(e), newTopicList(e), newTopicPub(e), newTopicType(e))
 	return cmd
 }
 
-// domainFlag adds the choice of a domain to a verb.
+// domainFlag adds the choice of a domain to a verb, and accepts what the ros2 command line has for its daemon: here is none.
 func domainFlag(cmd *cobra.Command, id *int) {
-	cmd.Flags().IntVar(id, "domain", -1, "ROS domain; -1: ROS_DOMAIN_ID decides")
+	fl := cmd.Flags()
+	fl.IntVar(id, "domain", -1, "ROS domain; -1: ROS_DOMAIN_ID decides")
+	fl.Bool("no-daemon", true, "accepted; there is no daemon")
+	if fl.Lookup("spin-time") == nil {
+		fl.Float64("spin-time", 0, "accepted; what there is is known at once")
+	}
+	_ = fl.MarkHidden("no-daemon")
+	_ = fl.MarkHidden("spin-time")
+}
+
+// toolNode makes the node of a verb. Names that begin with an underscore are hidden from lists.
+func toolNode(d *tagus.Domain, verb, name string) (*tagus.Node, error) {
+	if name == "" {
+		name = fmt.Sprintf("_tagus_%s_%s", verb, d.ID().String()[:8])
+	}
+	return d.NewNode(name, tagus.WithoutROSServices())
 }
 
 // enter joins a domain to look at it.
@@ -49,30 +63,6 @@ func topicsOf(g *graph.Graph, hidden bool) []graph.Topic {
 type verbatim struct{ text string }
 
 func (v verbatim) Error() string { return v.text }
-
-// typeOf waits until a topic is there and returns what its endpoints agree on.
-func typeOf(ctx context.Context, g *graph.Graph, topic string) (name, hash string, err error) {
-	find := func(g *graph.Graph) bool {
-		for _, list := range [][]graph.Endpoint{g.Publishers(topic), g.Subscriptions(topic)} {
-			for _, e := range list {
-				name, hash = e.Type, e.Hash
-				return true
-			}
-		}
-		return false
-	}
-	if err := g.Wait(ctx, find); err != nil {
-		return "", "", err
-	}
-	for _, list := range [][]graph.Endpoint{g.Publishers(topic), g.Subscriptions(topic)} {
-		for _, e := range list {
-			if e.Type != name {
-				return "", "", fmt.Errorf("topic %s has several types: %s", topic, strings.Join([]string{name, e.Type}, ", "))
-			}
-		}
-	}
-	return name, hash, nil
-}
 
 // fullTopic is the name of a topic given on the command line; like the ros2 command line it takes names without the leading slash.
 func fullTopic(arg string) (string, error) {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -28,6 +27,7 @@ type topicRate struct {
 	Max    float64 `json:"max_s"`
 	StdDev float64 `json:"std_dev_s"` // of the population
 	Window int     `json:"window"`    // gaps
+	Missed uint64  `json:"missed"`    // messages that came faster than this tool took them; they are in the rate
 }
 
 func newTopicHz(e env) *cobra.Command {
@@ -39,12 +39,6 @@ func newTopicHz(e env) *cobra.Command {
 		Short: "Print how often messages come",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: verb(func(cmd *cobra.Command, args []string) error {
-			if window < 1 {
-				return usage{fmt.Errorf("--window is %d, want 1 or more", window)}
-			}
-			if seconds < 0 {
-				return usage{fmt.Errorf("--time is %v, want 0 or more", seconds)}
-			}
 			var topics []string
 			for _, a := range args {
 				t, err := fullTopic(a)
@@ -53,14 +47,16 @@ func newTopicHz(e env) *cobra.Command {
 				}
 				topics = append(topics, t)
 			}
-			ctx := cmd.Context()
-			if seconds > 0 {
-				var stop context.CancelFunc
-				ctx, stop = context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
-				defer stop()
+			ctx, stop, err := watchTime(cmd.Context(), window, seconds)
+			if err != nil {
+				return err
 			}
+			defer stop()
 			return watchRates(ctx, e, domain, topics, window, asJSON)
 		}),
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return topicNames(domain), cobra.ShellCompDirectiveNoFileComp
+		},
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&window, "window", "w", hzWindow, "how many gaps the rate is computed from")
@@ -80,13 +76,17 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 	if err := d.WatchGraph(); err != nil {
 		return err
 	}
-	n, err := d.NewNode(fmt.Sprintf("_tagus_hz_%s", d.ID().String()[:8]), tagus.WithoutROSServices())
+	n, err := toolNode(d, "hz", "")
 	if err != nil {
 		return err
 	}
+	words := e
+	if asJSON {
+		words.out = e.err
+	}
 	var meters []*rateMeter
 	for _, topic := range topics {
-		name, hash, err := typeOf(ctx, d.Graph(), topic)
+		name, hash, err := typeOf(ctx, words, d.Graph(), topic)
 		if ctx.Err() != nil {
 			return nil // ended before the topic came
 		}
@@ -94,9 +94,7 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 			return err
 		}
 		m := newRateMeter(topic, window)
-		if _, err := tagus.NewSerializedSubscription(n, topic, name, hash, qos.SensorData(), func(context.Context, *tagus.Sample[tagus.SerializedMessage]) {
-			m.add(clock.Mono())
-		}); err != nil {
+		if _, err := tagus.NewSerializedSubscription(n, topic, name, hash, qos.SensorData(), m.receive); err != nil {
 			return err
 		}
 		if len(topics) > 1 && !asJSON {
@@ -104,43 +102,44 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 		}
 		meters = append(meters, m)
 	}
-	spun := make(chan error, 1)
-	go func() { spun <- d.Spin(ctx) }()
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	for {
-		select {
-		case err := <-spun:
-			return err
-		case <-second.C:
-			if err := printRates(e, meters, asJSON); err != nil {
-				return err
-			}
-		}
-	}
+	return spinAndPrint(ctx, d, func() error { return printRates(e, meters, asJSON) })
 }
 
 // rateMeter keeps the last gaps between messages.
 type rateMeter struct {
 	topic string
+	holes holes // of the executor's thread alone
 
 	mu      sync.Mutex
-	gaps    []int64 // a ring, ns
+	gaps    []rateGap // a ring
 	at      int
 	n       int
 	last    int64
 	printed int64 // value of last when it was printed
+	missed  uint64
+}
+
+// rateGap is the time between two messages that were taken.
+type rateGap struct {
+	ns     int64
+	missed uint64 // messages in between that were not
 }
 
 func newRateMeter(topic string, window int) *rateMeter {
-	return &rateMeter{topic: topic, gaps: make([]int64, window)}
+	return &rateMeter{topic: topic, gaps: make([]rateGap, window)}
 }
 
-func (m *rateMeter) add(now int64) {
+// receive is the subscription's callback.
+func (m *rateMeter) receive(_ context.Context, s *tagus.Sample[tagus.SerializedMessage]) {
+	m.add(clock.Mono(), m.holes.before(&s.Info))
+}
+
+func (m *rateMeter) add(now int64, missed uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.missed += missed
 	if m.last != 0 {
-		m.gaps[m.at] = now - m.last
+		m.gaps[m.at] = rateGap{now - m.last, missed}
 		m.at = (m.at + 1) % len(m.gaps)
 		m.n = min(m.n+1, len(m.gaps))
 	}
@@ -155,20 +154,24 @@ func (m *rateMeter) rate() (r topicRate, ok bool) {
 		return r, false
 	}
 	m.printed = m.last
-	var sum float64
+	var sum, came float64
 	lo, hi := int64(math.MaxInt64), int64(0)
 	for _, g := range m.gaps[:m.n] {
-		sum += float64(g)
-		lo, hi = min(lo, g), max(hi, g)
+		sum += float64(g.ns)
+		came += float64(1 + g.missed)
+		lo, hi = min(lo, g.ns), max(hi, g.ns)
 	}
 	mean := sum / float64(m.n)
 	var squares float64
 	for _, g := range m.gaps[:m.n] {
-		squares += (float64(g) - mean) * (float64(g) - mean)
+		squares += (float64(g.ns) - mean) * (float64(g.ns) - mean)
 	}
-	r = topicRate{Topic: m.topic, Min: float64(lo) / 1e9, Max: float64(hi) / 1e9, StdDev: math.Sqrt(squares/float64(m.n)) / 1e9, Window: m.n}
-	if mean > 0 {
-		r.Rate = 1e9 / mean
+	r = topicRate{
+		Topic: m.topic, Min: float64(lo) / 1e9, Max: float64(hi) / 1e9, StdDev: math.Sqrt(squares/float64(m.n)) / 1e9,
+		Window: m.n, Missed: m.missed,
+	}
+	if sum > 0 {
+		r.Rate = came * 1e9 / sum
 	}
 	return r, true
 }

@@ -70,6 +70,7 @@ func newTopicInfo(e env) *cobra.Command {
 			_, err = fmt.Fprint(e.out, infoText(list[i].Types, pubs, subs, verbose))
 			return err
 		}),
+		ValidArgsFunction: completeTopics(&domain),
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print node, hash, GID and QoS of every endpoint")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with everything")
