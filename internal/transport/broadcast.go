@@ -14,7 +14,8 @@ type Broadcast struct {
 	hook func()
 }
 
-// Hook has f called by each Fire, with no lock held. It is set before the first Fire.
+// Hook has f called by each Fire. It may run under locks of the path: it notes, pokes or
+// posts and does nothing else. It is set before the first Fire.
 func (b *Broadcast) Hook(f func()) { b.hook = f }
 
 // Fire makes all waiters look again.

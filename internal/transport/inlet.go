@@ -134,7 +134,7 @@ func (s selfPoll) Poll() {
 	}
 }
 
-// OnChange has f called when publishers come or go, with no lock held. It is set before
+// OnChange has f called when publishers come or go; see Broadcast.Hook. It is set before
 // the inlet is made known to a path.
 func (in *Inlet) OnChange(f func()) { in.change.Hook(f) }
 

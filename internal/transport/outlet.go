@@ -117,7 +117,7 @@ func (o *Outlet) BytesOnly() { o.bytes = true }
 // GivesBytesOnly reports whether BytesOnly was called.
 func (o *Outlet) GivesBytesOnly() bool { return o.bytes }
 
-// OnChange has f called when links come or go, with no lock held. It is set before the
+// OnChange has f called when links come or go; see Broadcast.Hook. It is set before the
 // outlet is made known to a path.
 func (o *Outlet) OnChange(f func()) { o.change.Hook(f) }
 
