@@ -35,7 +35,8 @@ type MessageInfo struct {
 // Sample is one received message, lent to a callback or taken from a pull
 // subscription. Msg is read-only and valid until the callback returns or, once
 // retained or taken, until Release. A write into a message that lies in shared
-// memory is caught and reported.
+// memory, made in the callback of a subscription, is caught and reported; elsewhere it ends the
+// process.
 type Sample[T any] struct {
 	Msg  *T
 	Info MessageInfo
