@@ -292,7 +292,7 @@ func TestGarbageFromSubscriber(t *testing.T) {
 		spoil := func() bool { n++; return n-1 == at || rand.IntN(20) == 0 }
 		hear(c, time.Millisecond) // its hello, or a look of an earlier round
 		s.say(c, spoil(), control.HelloAck{ID: s.id, Mono: monoNow(), Wall: wallNow()}, s.files[2])
-		msgs, err := hear(c, 5*time.Millisecond)
+		msgs, _ := hear(c, 5*time.Millisecond)
 		conn := uint32(1)
 		for _, m := range msgs {
 			if o, ok := m.(control.Open); ok && o.Sub == e.GID {

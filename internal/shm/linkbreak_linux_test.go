@@ -60,9 +60,12 @@ func TestConnectionBreaks(t *testing.T) {
 				n, err := p.Publish(conformance.Batch{N: 1, Sizes: []int{64, 70000}})
 				check(t, err)
 				sent += n.N
-				g, err := s.Take(0, false)
-				check(t, err)
-				for ; g.OK; g, err = s.Take(0, false) {
+				for {
+					g, err := s.Take(0, false)
+					check(t, err)
+					if !g.OK {
+						break
+					}
 					if g.Bad != "" || g.Sequence <= last {
 						t.Fatalf("took %v after %d", g, last)
 					}
