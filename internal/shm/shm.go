@@ -6,8 +6,13 @@
 // The files: ring.go is the layout of a ring pair, sender.go and receiver.go are
 // its two halves, self.go joins ends of one process by it; inbox.go is the memory
 // in which a process is woken. Processes meet through package folder and talk
-// through package control: member.go owns that state, peer.go is one other
-// process, link.go is one control connection. docs/shm-protocol.md has all layouts.
+// through package control: member_linux.go owns that state on its one
+// goroutine, mailbox_linux.go brings work there, greet_linux.go takes and announces
+// connections; peer_linux.go is one other process, out_linux.go the connection to its
+// subscriptions, in_linux.go the one from its publishers, ask_linux.go what tools ask;
+// link_linux.go is one control connection, rings_linux.go the memory of the ring pairs
+// to one process. member_other.go stands for all this on other systems.
+// docs/shm-protocol.md has all layouts.
 //
 // It knows no Go message types and imports no other path.
 package shm
