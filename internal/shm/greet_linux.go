@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/shm/control"
 	"github.com/tagus-ros/tagus/internal/shm/folder"
@@ -13,21 +15,30 @@ import (
 // tell has p look at this process's announcement.
 func (m *member) tell(p *peer) {
 	msg := control.Look{ID: m.cfg.ID}
-	switch {
-	case p.in != nil && !p.in.down:
-		p.in.link.say(msg)
-	case p.out != nil && p.out.link != nil:
-		p.out.link.say(msg)
-	default:
-		m.wg.Add(1)
-		go m.callOn(p.id, msg)
+	if p.say(msg) || p.reaching() {
+		return // who is greeted looks, too
 	}
+	if p.calling {
+		p.callAgain = true
+		return
+	}
+	p.calling = true
+	m.wg.Add(1)
+	go func() {
+		defer m.wg.Done()
+		m.callOn(p.id, msg)
+		m.box.post(func() {
+			again := p.callAgain
+			if p.calling, p.callAgain = false, false; again && !p.dead && !m.closing {
+				m.tell(p)
+			}
+		})
+	}()
 }
 
 // callOn connects to say one thing. A process with a full backlog has looks waiting
 // already; one that is gone needs none.
 func (m *member) callOn(id graph.ID, msg control.Message) {
-	defer m.wg.Done()
 	conn, err := m.folder.Dial(m.ctx, id)
 	if err != nil {
 		return
@@ -92,10 +103,16 @@ func (m *member) greet(conn *folder.Conn) {
 	conn.Close()
 }
 
+// codeUnknown refuses a process whose announcement cannot be read at the moment.
+const codeUnknown = "unknown-process"
+
 func refusalCode(err error) string {
 	var v *control.VersionError
-	if errors.As(err, &v) {
+	switch {
+	case errors.As(err, &v):
 		return "protocol-version"
+	case errors.As(err, new(*folder.LimitError)), errors.Is(err, unix.ENOMEM):
+		return codeLimit
 	}
 	return "protocol-error"
 }
@@ -112,7 +129,7 @@ func (m *member) hello(conn *folder.Conn, h control.Hello) {
 	p := m.peers[h.ID]
 	switch {
 	case m.closing || p == nil || p.dead:
-		refuse("unknown-process", "no announcement of "+h.ID.String()+" can be read in "+m.folder.Path())
+		refuse(codeUnknown, "no announcement of "+h.ID.String()+" can be read in "+m.folder.Path())
 	case p.ann.Clock != m.clock:
 		refuse("clock", "the two processes have different monotonic clocks: "+m.clock.String()+" and "+p.ann.Clock.String())
 	case h.Purpose == control.PurposeLink:

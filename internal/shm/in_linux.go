@@ -19,6 +19,7 @@ type inSide struct {
 	link  *link
 	arena []byte
 	rings map[uint16][]byte
+	bad   map[uint16]error // memories of rings that are not mapped, and the limit that was in the way
 	pairs map[uint32]*inPair
 	down  bool // the peer has ended or died; what it sent is still read
 }
@@ -54,7 +55,7 @@ func (p *peer) acceptLink(l *link) {
 			p.old = append(p.old, last)
 		}
 	}
-	s := &inSide{p: p, link: l, rings: make(map[uint16][]byte), pairs: make(map[uint32]*inPair)}
+	s := &inSide{p: p, link: l, rings: make(map[uint16][]byte), bad: make(map[uint16]error), pairs: make(map[uint32]*inPair)}
 	p.in = s
 	l.start(s.handle, func(err error) {
 		if !hungUp(err) {
@@ -63,7 +64,7 @@ func (p *peer) acceptLink(l *link) {
 			l.say(control.Refuse{Code: refusalCode(err), Text: err.Error()})
 		}
 		p.inDown(s)
-		p.probe(probeFirst)
+		p.probe()
 	})
 	l.put(outgoing{msg: control.HelloAck{ID: p.m.cfg.ID, Mono: monoNow(), Wall: wallNow()}, fd: p.m.cfg.Inbox.FD()})
 }
@@ -96,6 +97,7 @@ func (s *inSide) settle() {
 
 // release unmaps, then closes: nobody reads any more.
 func (s *inSide) release() {
+	s.down = true
 	for _, r := range s.rings {
 		memfd.Unmap(r)
 	}
@@ -117,6 +119,8 @@ func (s *inSide) handle(msg control.Message, fds []int) {
 	switch msg := msg.(type) {
 	case control.Memory:
 		err = s.memory(msg, fds[0])
+	case missing:
+		err = s.lack(msg.Memory, msg.err)
 	case control.Open:
 		s.open(msg)
 	case control.Live:
@@ -160,8 +164,8 @@ func (s *inSide) memory(msg control.Memory, fd int) error {
 		}
 		s.p.m.maps.add(s.arena)
 	case control.MemoryRings:
-		if len(s.rings) == maxMemories || s.rings[msg.Index] != nil {
-			return errors.New("too many memories, or one number twice")
+		if err := s.fresh(msg.Index); err != nil {
+			return err
 		}
 		size, err := memfd.Check(fd, 4096, maxRings)
 		if err != nil {
@@ -169,12 +173,35 @@ func (s *inSide) memory(msg control.Memory, fd int) error {
 		}
 		mem, err := memfd.Map(fd, size, true)
 		if err != nil {
-			return fmt.Errorf("rings: %w", err)
+			return s.lack(msg, fmt.Errorf("map %d bytes; limits are memory and vm.max_map_count: %w", size, err))
 		}
 		s.rings[msg.Index] = mem
 	}
 	return nil
 }
+
+func (s *inSide) fresh(index uint16) error {
+	if len(s.rings)+len(s.bad) == maxMemories || s.rings[index] != nil || s.bad[index] != nil {
+		return errors.New("too many memories, or one number twice")
+	}
+	return nil
+}
+
+// lack remembers that a limit of this process kept it from a memory of rings: only what
+// lies in it is refused. Without the arena nothing can be served.
+func (s *inSide) lack(msg control.Memory, err error) error {
+	if msg.Kind == control.MemoryArena {
+		return fmt.Errorf("arena: %w", err)
+	}
+	if err := s.fresh(msg.Index); err != nil {
+		return err
+	}
+	s.bad[msg.Index] = fmt.Errorf("rings: %w", err)
+	return nil
+}
+
+// codeLimit refuses what a limit is in the way of; the text names it.
+const codeLimit = "limit"
 
 // codeGone refuses a pair whose subscription was closed after it was read of: nobody
 // needs to know. A publisher that was closed meanwhile knows by itself.
@@ -200,6 +227,9 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 	}
 	if !m.cfg.Match(pub, &in.Endpoint) {
 		return "mismatch", "publisher and subscription do not match"
+	}
+	if err := s.bad[msg.Memory]; err != nil {
+		return codeLimit, err.Error()
 	}
 	mem := s.rings[msg.Memory]
 	size := uint64(ringSize(min(msg.Capacity, maxRingEntries), min(msg.Returns, maxRingEntries)))
@@ -228,7 +258,7 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 		return codeGone, "the subscription is being closed"
 	}
 	if err != nil {
-		return "limit", err.Error()
+		return codeLimit, err.Error()
 	}
 	s.pairs[c.id] = c
 	st := in.Station()

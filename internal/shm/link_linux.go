@@ -25,12 +25,14 @@ type link struct {
 
 	mu     sync.Mutex
 	queue  []outgoing
+	look   bool // a look is among them
 	ended  bool
 	muted  bool // nothing more is sent
 	drain  bool // end when the queue is empty
 	wake   chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
+	began  int64 // when it was made, ns of CLOCK_MONOTONIC
 
 	down func(error)
 	over func() // set before start, or nil
@@ -44,15 +46,17 @@ type outgoing struct {
 	own bool
 }
 
+// newLink takes conn over. At the latest it ends when the member leaves.
 func newLink(m *member, peer graph.ID, conn *folder.Conn) *link {
-	l := &link{m: m, peer: peer, conn: conn, wake: make(chan struct{}, 1)}
-	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l := &link{m: m, peer: peer, conn: conn, wake: make(chan struct{}, 1), began: monoNow()}
+	l.ctx, l.cancel = context.WithCancel(m.ctx)
+	context.AfterFunc(l.ctx, l.end)
 	return l
 }
 
 // start begins to read and write. handle and down run on the owner's goroutine: handle
 // for each message, with the descriptors that came with it, which it must close; down
-// when nothing more will be handled. If over is set the connection stays open then, and
+// when nothing more will be handled, or nothing more can be sent (it may run for both). If over is set the connection stays open then, and
 // over runs when the other side has closed it.
 func (l *link) start(handle func(control.Message, []int), down func(error)) {
 	l.down = down
@@ -71,24 +75,47 @@ func (l *link) read(handle func(control.Message, []int)) {
 	}
 	for lost := err; !hungUp(lost); {
 		var fds []int
-		if _, fds, lost = l.conn.Recv(buf); lost != nil && !errors.As(lost, new(*folder.LimitError)) {
-			break
-		}
+		_, fds, lost = l.recv(buf)
 		closeFDs(fds)
+		if lost != nil && !hungUp(lost) && !errors.As(lost, new(*folder.LimitError)) {
+			l.pause(lastPause)
+		}
 	}
 	l.m.box.post(l.over)
+}
+
+// recv waits for the next message. The system's lack of memory is not the end.
+func (l *link) recv(buf []byte) (n int, fds []int, err error) {
+	for {
+		if n, fds, err = l.conn.Recv(buf); !passes(err) || l.ctx.Err() != nil {
+			return n, fds, err
+		}
+		l.pause(lastPause)
+	}
+}
+
+// missing is a memory whose descriptor did not arrive for a limit of this process.
+type missing struct {
+	control.Memory
+	err error
 }
 
 // receive reads until something is wrong.
 func (l *link) receive(buf []byte, handle func(control.Message, []int)) error {
 	for {
-		n, fds, err := l.conn.Recv(buf)
-		if err != nil {
-			return err
+		n, fds, lack := l.recv(buf)
+		if lack != nil && n == 0 {
+			return lack
 		}
 		msg, err := control.Parse(buf[:n])
-		if err == nil {
+		switch memory, ok := msg.(control.Memory); {
+		case err != nil:
+		case lack == nil:
 			err = control.CheckFDs(msg, len(fds))
+		case ok:
+			msg = missing{memory, lack}
+		default:
+			err = lack
 		}
 		if err != nil {
 			closeFDs(fds)
@@ -107,7 +134,7 @@ func (l *link) write() {
 	for {
 		l.mu.Lock()
 		work := l.queue
-		l.queue = nil
+		l.queue, l.look = nil, false
 		l.mu.Unlock()
 		for i, o := range work {
 			var err error
@@ -122,12 +149,11 @@ func (l *link) write() {
 				for _, o := range work[i+1:] {
 					o.done()
 				}
-				if l.over == nil {
-					l.end()
-				} else if !hungUp(err) { // else the reader finds the end
+				// Not closed: that would tell the other side that nobody reads here.
+				l.mute()
+				if !hungUp(err) && l.ctx.Err() == nil { // else the reader finds the end
 					l.m.box.post(func() { l.down(err) })
 				}
-				l.mute()
 				return
 			}
 		}
@@ -146,17 +172,44 @@ func (l *link) write() {
 	}
 }
 
-// send waits for as long as the peer does not read: a frozen process is no error.
+// Pauses after which it is tried again to send what the system had no room for.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+)
+
+// send waits for as long as the peer does not read: a frozen process is no error. Nor is
+// a system with too many descriptors on their way, or without memory: that passes.
 func (l *link) send(buf []byte, fd int) error {
 	var fds []int
 	if fd >= 0 {
 		fds = []int{fd}
 	}
-	for {
+	for wait := firstPause; ; {
 		err := l.conn.Send(l.ctx, buf, fds...)
-		if err == nil || l.ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		switch {
+		case err == nil || l.ctx.Err() != nil:
+			return err
+		case errors.Is(err, context.DeadlineExceeded):
+		case passes(err):
+			l.m.box.post(func() { l.m.complain("control message delayed to "+l.peer.String(), err) })
+			l.pause(wait)
+			wait = min(2*wait, lastPause)
+		default:
 			return err
 		}
+	}
+}
+
+// passes reports whether err says that the system has no room at the moment.
+func passes(err error) bool {
+	return errors.Is(err, unix.ETOOMANYREFS) || errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.ENOMEM)
+}
+
+func (l *link) pause(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-l.ctx.Done():
 	}
 }
 
@@ -167,29 +220,41 @@ func (o *outgoing) done() {
 	}
 }
 
-// say queues a message.
-func (l *link) say(msg control.Message) { l.put(outgoing{msg: msg, fd: -1}) }
+// say queues a message. False: nothing is sent any more.
+func (l *link) say(msg control.Message) bool { return l.put(outgoing{msg: msg, fd: -1}) }
 
-func (l *link) put(o outgoing) {
+// put is say for a message with a descriptor. Of looks at this process one waits at most:
+// who reads it looks at what is there then.
+func (l *link) put(o outgoing) bool {
+	_, look := o.msg.(control.Look)
 	l.mu.Lock()
 	if l.ended || l.muted {
 		l.mu.Unlock()
 		o.done()
-		return
+		return false
 	}
-	l.queue = append(l.queue, o)
+	if !look || !l.look {
+		l.queue = append(l.queue, o)
+		l.look = l.look || look
+	}
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 // finish closes the connection once what was said is sent, or after a second.
 func (l *link) finish() {
 	l.mu.Lock()
 	l.drain = true
+	muted := l.muted
 	l.mu.Unlock()
+	if muted {
+		l.end()
+		return
+	}
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -207,6 +272,13 @@ func (l *link) mute() {
 	for _, o := range queue {
 		o.done()
 	}
+}
+
+// part sends nothing more and says so: the other side's reader finds the end. It stays
+// open here until the other side has closed.
+func (l *link) part() {
+	l.mute()
+	l.conn.CloseWrite()
 }
 
 // end closes the connection.

@@ -3,6 +3,7 @@ package shm
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -123,9 +124,25 @@ func (m *member) check() {
 	}
 	remade, err := m.me.Check()
 	m.complain("own announcement", err)
+	if m.watching {
+		m.missed()
+	}
 	if remade && err == nil {
 		m.cfg.Log.Warn("the announcement had been removed and was made anew", "folder", m.folder.Path())
 		m.publish()
+	}
+}
+
+// missed finds out which processes have died that no connection can tell of, because
+// none is possible.
+func (m *member) missed() {
+	for id, p := range m.peers {
+		if p.dead || p.connected() {
+			continue
+		}
+		if alive, err := m.folder.Alive(id); err == nil && !alive {
+			m.gone(id)
+		}
 	}
 }
 
@@ -188,7 +205,12 @@ func (m *member) publish() {
 	}
 	m.scan()
 	for _, p := range m.peers {
+		// Those that could not read the announcement may do so now.
+		maps.DeleteFunc(p.turned, func(_ control.Purpose, code string) bool { return code == codeUnknown })
 		m.match(p)
+		if m.watching {
+			p.watchLink()
+		}
 		if p.ann.WatchesGraph || m.concerns(p) {
 			m.tell(p)
 		}
@@ -246,9 +268,11 @@ func (m *member) refresh(id graph.ID) {
 		m.peers[id] = p
 	}
 	m.forgetSenders(p.ann.Endpoints, ann.Endpoints)
+	clock := p.ann.Clock
 	p.version, p.ann, p.dead = a.Version, *ann, false
 	clear(p.refused)
-	if ann.Clock != m.clock {
+	clear(p.turned)
+	if ann.Clock != m.clock && ann.Clock != clock {
 		m.cfg.Log.Warn("a process in the folder has another monotonic clock (another time namespace or host); its topics are not reached by shared memory", "peer", id.String(), "ours", m.clock.String(), "theirs", ann.Clock.String())
 	}
 	m.cfg.Graph.Put(Source, id, ann.Nodes, ann.Endpoints)
@@ -366,6 +390,9 @@ func (m *member) match(p *peer) {
 			}
 			if !m.cfg.Match(&o.Endpoint, to) {
 				p.refused[key] = true // until the announcement changes
+				continue
+			}
+			if p.turned[control.PurposeLink] != "" || len(p.failed) >= maxFailed {
 				continue
 			}
 			p.want(key, o, *to)

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ type outSide struct {
 	link    *link // nil while dialling
 	asked   int64 // when the hello went out, ns of CLOCK_MONOTONIC
 	ready   bool  // the peer's inbox is mapped
+	worked  bool  // a pair was accepted
 	inbox   []byte
 	areas   map[areaKey]*wake.Area
 	rings   ringMemory
@@ -53,8 +55,13 @@ type outPair struct {
 // maxInbox bounds what a peer can have mapped as its inbox.
 const maxInbox = 64 << 20
 
-// redial is how long a process that could not be reached is left alone.
+// redial is how long a process that could not be reached, or that ended the connection
+// right away, is left alone; doubled each time, up to probeLast.
 const redial = 100 * time.Millisecond
+
+// maxFailed is how many connections that were given up here a process may keep open
+// before no more are made to it.
+const maxFailed = 8
 
 // want opens a pair as soon as the connection is there.
 func (p *peer) want(key pairKey, o *transport.Outlet, sub graph.Endpoint) {
@@ -112,7 +119,7 @@ func (s *outSide) dial() {
 			}
 			if !p.dead && !m.closing {
 				m.complain("connect to "+p.id.String(), err)
-				p.probe(redial)
+				p.again(monoNow())
 			}
 			return
 		}
@@ -127,22 +134,20 @@ func (s *outSide) dial() {
 	})
 }
 
-// fail gives the connection up because of an error here or there. It stays open: the
-// other side still reads what lies in the arena, until its end of file. It lets go when
-// it is met again.
+// fail gives the connection up because of an error here or there. The other side is told
+// by the end of what is sent; it stays open here, with all that is queued and lent, since
+// the other side still reads what lies in the arena, until its end of file.
 func (s *outSide) fail(err error) {
 	p := s.p
 	p.m.complain("control connection to "+p.id.String(), err)
 	p.out = nil
 	p.failed = append(p.failed, s)
-	s.link.mute()
+	s.link.part()
 	for _, c := range s.pairs {
-		if c.link != nil {
-			c.outlet.Detach(c.link)
-		}
+		c.part()
 	}
 	clear(p.pairs)
-	p.probe(probeLast)
+	p.again(s.link.began)
 }
 
 // over runs at the end of file.
@@ -150,13 +155,16 @@ func (s *outSide) over() {
 	p := s.p
 	if p.out == s {
 		p.outDown()
-		p.probe(probeFirst)
+		p.again(s.link.began)
 		return
 	}
 	if i := slices.Index(p.failed, s); i >= 0 {
+		full := len(p.failed) == maxFailed
 		p.failed = slices.Delete(p.failed, i, i+1)
 		s.reclaim()
-		p.m.forget(p)
+		if p.m.forget(p); full {
+			p.again(s.link.began)
+		}
 	}
 }
 
@@ -300,6 +308,8 @@ func (s *outSide) accepted(msg control.Accept) error {
 	m := s.p.m
 	pub := c.outlet.Endpoint
 	keepAll := transport.Refuses(&pub, &c.sub)
+	s.worked = true
+	s.rings.segments[c.block.segment].proven = true
 	c.link = newSender(c.ring, area, int(msg.Leaf), keepAll, m.cfg.leaseBytes(), func(err error) {
 		m.box.post(func() { c.fault(err) })
 	})
@@ -359,8 +369,11 @@ func (c *outPair) close(code string) {
 func (s *outSide) refused(msg control.Refuse) {
 	m := s.p.m
 	if msg.Conn == 0 {
-		m.cfg.Log.Warn("a process refuses connections from here", "peer", s.p.id.String(), "code", msg.Code, "why", msg.Text)
-		return // it closes the connection
+		if !s.worked {
+			s.p.turned[control.PurposeLink] = msg.Code
+		}
+		s.fail(refusal(msg))
+		return
 	}
 	c := s.pairs[msg.Conn]
 	if c == nil || c.link != nil {
@@ -370,7 +383,22 @@ func (s *outSide) refused(msg control.Refuse) {
 		m.cfg.Log.Warn("a subscription refused to be connected", "topic", c.sub.Name, "subscription", c.sub.String(), "code", msg.Code, "why", msg.Text)
 	}
 	s.p.refused[c.key] = true
+	if msg.Code == codeLimit {
+		s.rings.doubt(c.block.segment) // its descriptor may not have arrived
+	}
 	c.free()
+}
+
+// refusal is the error that a process refuses a whole connection.
+func refusal(msg control.Refuse) error { return fmt.Errorf("refused: %s: %s", msg.Code, msg.Text) }
+
+// part queues nothing more and takes nothing back until the end of the connection: the
+// other side drains the ring meanwhile.
+func (c *outPair) part() {
+	if c.link != nil {
+		c.outlet.With(func() { c.link.broken = true })
+		c.outlet.Detach(c.link)
+	}
 }
 
 // drop takes everything back: the other side does not touch the pair any more.

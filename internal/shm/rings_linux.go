@@ -1,6 +1,8 @@
 package shm
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/tagus-ros/tagus/internal/memfd"
@@ -11,12 +13,19 @@ import (
 type ringMemory struct {
 	segments []ringSegment
 	free     map[int][]block // by size
+	doubted  int             // segments that were given up
 }
 
 type ringSegment struct {
-	mem  []byte
-	used int
+	mem    []byte
+	used   int
+	blocks int  // handed out and not put back
+	proven bool // the other process has accepted a pair in it
+	given  bool // up: the other process cannot reach it
 }
+
+// maxDoubted bounds how many segments are given up.
+const maxDoubted = 256
 
 // block is memory for one ring pair.
 type block struct {
@@ -35,10 +44,11 @@ func (r *ringMemory) get(size int) (b block, fd int, err error) {
 		b = f[len(f)-1]
 		r.free[size] = f[:len(f)-1]
 		clear(b.mem)
+		r.segments[b.segment].blocks++
 		return b, -1, nil
 	}
 	for i := range r.segments {
-		if s := &r.segments[i]; len(s.mem)-s.used >= size {
+		if s := &r.segments[i]; !s.given && len(s.mem)-s.used >= size {
 			return s.carve(i, size), -1, nil
 		}
 	}
@@ -67,10 +77,33 @@ func (r *ringMemory) get(size int) (b block, fd int, err error) {
 func (s *ringSegment) carve(i, size int) block {
 	b := block{segment: i, offset: s.used, mem: s.mem[s.used : s.used+size : s.used+size]}
 	s.used += size
+	s.blocks++
 	return b
 }
 
+// doubt gives a segment up in which no pair was ever accepted: the next block comes from
+// a new one.
+func (r *ringMemory) doubt(segment int) {
+	s := &r.segments[segment]
+	if s.proven || s.given || r.doubted == maxDoubted {
+		return
+	}
+	r.doubted++
+	s.given = true
+	for size, free := range r.free {
+		r.free[size] = slices.DeleteFunc(free, func(b block) bool { return b.segment == segment })
+	}
+}
+
 func (r *ringMemory) put(b block) {
+	s := &r.segments[b.segment]
+	if s.blocks--; s.given {
+		if s.blocks == 0 {
+			memfd.Unmap(s.mem)
+			s.mem = nil
+		}
+		return
+	}
 	if r.free == nil {
 		r.free = make(map[int][]block)
 	}
@@ -80,7 +113,9 @@ func (r *ringMemory) put(b block) {
 // release unmaps everything.
 func (r *ringMemory) release() {
 	for _, s := range r.segments {
-		memfd.Unmap(s.mem)
+		if s.mem != nil {
+			memfd.Unmap(s.mem)
+		}
 	}
 	*r = ringMemory{}
 }
