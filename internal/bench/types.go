@@ -22,16 +22,20 @@ type messageType struct {
 
 var messageTypes = map[string]*messageType{
 	"stamped10b":   fixed(func(m *irobot.Stamped10b) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
+	"stamped50b":   fixed(func(m *irobot.Stamped50b) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped100b":  fixed(func(m *irobot.Stamped100b) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped250b":  fixed(func(m *irobot.Stamped250b) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped1kb":   fixed(func(m *irobot.Stamped1kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped10kb":  fixed(func(m *irobot.Stamped10kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
+	"stamped50kb":  fixed(func(m *irobot.Stamped50kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped100kb": fixed(func(m *irobot.Stamped100kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped250kb": fixed(func(m *irobot.Stamped250kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
+	"stamped500kb": fixed(func(m *irobot.Stamped500kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped600kb": fixed(func(m *irobot.Stamped600kb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped1mb":   fixed(func(m *irobot.Stamped1mb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped2mb":   fixed(func(m *irobot.Stamped2mb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped4mb":   fixed(func(m *irobot.Stamped4mb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
+	"stamped5mb":   fixed(func(m *irobot.Stamped5mb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped8mb":   fixed(func(m *irobot.Stamped8mb) (*perf.PerformanceHeader, []byte) { return &m.Header, m.Data[:] }),
 	"stamped3_float32": fixed(func(m *irobot.Stamped3Float32) (*perf.PerformanceHeader, []byte) {
 		return &m.Header, bytesOf(m.Data[:])
