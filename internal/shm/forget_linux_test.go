@@ -31,7 +31,7 @@ func (before things) grew(t *testing.T, rounds int) {
 	var n things
 	for range 50 {
 		n = countThings(t)
-		if n.fds <= before.fds+3 && n.maps <= before.maps+8 && n.objects <= before.objects+rounds/4+200 {
+		if n.fds <= before.fds+3 && n.maps <= before.maps+30 && n.objects <= before.objects+rounds/4+200 {
 			t.Logf("before %+v, after %d more rounds %+v", before, rounds, n)
 			return
 		}
