@@ -2,7 +2,6 @@ package component_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func join(t testing.TB, dir string) *tagus.Domain {
 	t.Helper()
-	d, err := tagus.Join(tagus.WithDir(dir), tagus.WithDomainID(7), tagus.WithLogHandler(slog.NewTextHandler(io.Discard, nil)))
+	d, err := tagus.Join(tagus.WithDir(dir), tagus.WithDomainID(7), tagus.WithLogHandler(slog.DiscardHandler))
 	must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"reflect"
 	"runtime"
 	"strings"
 )
@@ -14,7 +15,7 @@ func inEntityCallback() bool { return onStack("(*Timer).tick", "]).receive") }
 // inTransitionCallback reports whether the caller is inside the callback of some transition.
 func inTransitionCallback() bool { return onStack("call") }
 
-const packagePath = "github.com/tagus-ros/tagus/lifecycle."
+var packagePath = reflect.TypeFor[Node]().PkgPath() + "."
 
 // onStack reports whether a function of this package whose name ends so is among the callers.
 func onStack(names ...string) bool {
