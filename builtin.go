@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tagus-ros/tagus/param"
 	"github.com/tagus-ros/tagus/rosidl"
 )
 
@@ -17,7 +16,7 @@ func WithoutROSServices() NodeOption { return func(c *nodeConfig) { c.bare = tru
 // builtIn makes what tools expect of every ROS 2 node.
 func (n *Node) builtIn(c *nodeConfig) error {
 	if c.bare {
-		return n.declareBuiltIn()
+		return n.declareTime()
 	}
 	r, err := newRosout(n)
 	if err == nil {
@@ -29,7 +28,7 @@ func (n *Node) builtIn(c *nodeConfig) error {
 	return errors.Join(
 		err,
 		n.tellParameters(),
-		n.declareBuiltIn(),
+		n.declareTime(),
 		n.serveParameters(),
 	)
 }
@@ -49,12 +48,3 @@ func (c *closing) Close() error {
 	c.f()
 	return nil
 }
-
-// declareBuiltIn declares the parameters that every node has.
-func (n *Node) declareBuiltIn() error {
-	_, err := param.Declare(n, useSimTime, false, param.Descriptor{Description: "take the time from /clock"})
-	return err
-}
-
-// useSimTime is the parameter by which a node takes its time from /clock.
-const useSimTime = "use_sim_time"

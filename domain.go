@@ -47,6 +47,7 @@ type Domain struct {
 	local     []graph.Endpoint
 	inlets    []*transport.Inlet // until their last sample is back
 	deflt     *Executor
+	times     *Executor // brings /clock to the nodes; nil until one wants it
 	closed    bool
 	spins     sync.WaitGroup // threads that run executors
 
@@ -337,6 +338,9 @@ func (d *Domain) Close() error {
 	d.mu.Lock()
 	executors := d.executors
 	d.executors = nil
+	if executors != nil && d.times != nil {
+		executors = append(executors, d.times)
+	}
 	d.mu.Unlock()
 	if executors == nil {
 		return errors.Join(errs...)

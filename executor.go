@@ -2,10 +2,9 @@ package tagus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/tagus-ros/tagus/internal/exec"
@@ -116,9 +115,43 @@ func (e *Executor) release() error {
 // or the domain ends; then it returns nil and none runs any more. Only one Spin of an
 // executor runs at a time.
 func (e *Executor) Spin(ctx context.Context) error {
+	return e.spin(ctx, "spin", func(ctx context.Context) error {
+		if err := e.ex.Spin(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
+}
+
+// SpinUntil is Spin that returns nil when done says so, and ctx's error, or ErrClosed,
+// when ctx or the domain ends first. done is asked at the beginning and after each
+// callback, on the same goroutine.
+func (e *Executor) SpinUntil(ctx context.Context, done func() bool) error {
+	return e.spin(ctx, "spin until", func(inner context.Context) error {
+		err := e.ex.SpinUntil(inner, done)
+		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			return ErrClosed
+		}
+		return err
+	})
+}
+
+// SpinSome runs what is ready now, at most one callback of each entity, and returns how
+// many that were; it does not wait. Called again until that is 0 it runs all there is.
+// Options about the thread, as WithPinnedCPU, do not hold during it.
+func (e *Executor) SpinSome(ctx context.Context) (ran int, err error) {
+	err = e.spin(ctx, "spin some", func(ctx context.Context) (err error) {
+		ran, err = e.ex.SpinSome(ctx)
+		return err
+	})
+	return ran, err
+}
+
+// spin lets run run callbacks, with a context that ends with the domain too.
+func (e *Executor) spin(ctx context.Context, op string, run func(context.Context) error) error {
 	leave, err := e.d.enterSpin()
 	if err != nil {
-		return fmt.Errorf("tagus: spin: %w", err)
+		return fmt.Errorf("tagus: %s: %w", op, err)
 	}
 	defer leave()
 	ctx, cancel := context.WithCancel(ctx)
@@ -127,8 +160,8 @@ func (e *Executor) Spin(ctx context.Context) error {
 	// A write into a lent message faults; with this it is reported by the
 	// subscription instead of ending the process.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if err := e.ex.Spin(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("tagus: spin: %w", err)
+	if err := run(ctx); err != nil {
+		return fmt.Errorf("tagus: %s: %w", op, err)
 	}
 	return nil
 }
@@ -145,50 +178,3 @@ func (s *station) Area() *wake.Area                         { return s.e.area }
 func (s *station) Offset() uint64                           { return s.e.offset }
 func (s *station) SummaryWords() int                        { return executorSummaryWords }
 func (s *station) Ready()                                   { s.e.ex.Ready(&s.entry) }
-
-// Timer calls a function at a fixed rate.
-type Timer struct {
-	n *Node
-	t atomic.Pointer[exec.Timer] // set once the timer is made; its first call may be sooner
-}
-
-// TimerInfo tells a timer's callback how well the rate is kept.
-type TimerInfo struct {
-	Late     time.Duration // how long after its point in time the call began, never negative
-	Overruns uint64        // calls left out so far because earlier ones took too long
-}
-
-// NewTimer calls fn every period, first one period from now, on the node's
-// executor. The points in time form a grid that does not drift; after an overrun
-// there is at most one call to catch up. Steps of the system clock do not matter.
-// The timer ends with Stop or with the node.
-func (n *Node) NewTimer(period time.Duration, fn func(context.Context, TimerInfo)) (*Timer, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", ErrClosed}
-	}
-	t := &Timer{n: n}
-	et, err := n.executor.ex.NewTimer(period, func(ctx context.Context, late time.Duration) {
-		info := TimerInfo{Late: late}
-		if et := t.t.Load(); et != nil {
-			info.Overruns = et.Overruns()
-		}
-		fn(ctx, info)
-	})
-	if err != nil {
-		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", err}
-	}
-	t.t.Store(et)
-	n.timers = append(n.timers, t)
-	return t, nil
-}
-
-// Stop ends the timer and waits for a call that is running, unless it is called
-// from inside a callback of the same executor.
-func (t *Timer) Stop() {
-	t.t.Load().Stop()
-	t.n.mu.Lock()
-	t.n.timers = slices.DeleteFunc(t.n.timers, func(x *Timer) bool { return x == t })
-	t.n.mu.Unlock()
-}

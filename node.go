@@ -11,6 +11,7 @@ import (
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/roslog"
 	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/msgs/rosgraph_msgs"
 	"github.com/tagus-ros/tagus/param"
 	"github.com/tagus-ros/tagus/qos"
 )
@@ -23,12 +24,15 @@ type Node struct {
 	executor *Executor
 	params   *param.Store
 	logger   *slog.Logger
+	clock    *Clock
+	clockSub *Subscription[rosgraph_msgs.Clock] // of followClock
 
-	mu     sync.Mutex
-	ends   []closer
-	timers []*Timer
-	quiet  bool // being made: its endpoints are announced together
-	closed bool
+	mu        sync.Mutex
+	ends      []closer
+	timers    []*Timer
+	simTimers bool // timers follow simulated time
+	quiet     bool // being made: its endpoints are announced together
+	closed    bool
 
 	childLoggers map[string]*slog.Logger
 }
@@ -75,6 +79,7 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 			Enclave: cmp.Or(d.args.Enclave, "/"), Namespace: ns, Name: name,
 		},
 	}
+	n.clock = &Clock{typ: ROSTime, sim: &simTime{}}
 	n.logger = d.logs.logger(roslog.LoggerName(n.node.FullName()), nil)
 	n.params = param.NewStore(n.node.FullName(), param.Options{Overrides: d.overrides(n.node.FullName(), c.overrides)})
 	if err = d.addNode(n); err == nil {
@@ -254,6 +259,7 @@ func (n *Node) Close() error {
 	n.closed = true
 	ends, timers := slices.Clone(n.ends), slices.Clone(n.timers)
 	n.mu.Unlock()
+	n.clock.sim.close() // who waits for time to pass does not wait any more
 	var errs []error
 	for _, t := range timers {
 		t.Stop()

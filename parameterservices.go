@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/msgs/builtin_interfaces"
 	rcl "github.com/tagus-ros/tagus/msgs/rcl_interfaces"
 	"github.com/tagus-ros/tagus/param"
@@ -22,7 +21,7 @@ func (n *Node) tellParameters() error {
 		if pub.Matched() == 0 {
 			return // nothing is kept for later
 		}
-		m := &rcl.ParameterEvent{Stamp: stamp(clock.Wall())}
+		m := &rcl.ParameterEvent{Stamp: stamp(n.clock.now())}
 		wire.PutEvent(m, e)
 		if err := pub.PublishOwned(m); err != nil && !errors.Is(err, ErrClosed) {
 			n.d.log.Error("a parameter event was not published", "node", e.Node, "err", err)

@@ -5,7 +5,8 @@
 // sleeps only if there was neither. Timers and tasks take turns, tasks among themselves are served first in first out, and
 // of several due timers the one due longest runs first: none can starve another.
 //
-// The files: exec.go says what an executor is, spin.go is the loop, source.go knows what a leaf of the area stands for,
+// The files: exec.go says what an executor is, spin.go is the loop, some.go
+// runs it for less than for ever, source.go knows what a leaf of the area stands for,
 // call.go brings work of other goroutines onto the thread, timer.go keeps rates, yield.go gets along with the runtime's
 // scheduler, thread_*.go is about the thread.
 //

@@ -10,6 +10,11 @@ import (
 // runs. An error says that the loop could not be started: ErrSpinning, or what the system refused (a processor, a priority). Callbacks get
 // ctx. A panic of a callback goes on to the caller and leaves the executor usable.
 func (e *Executor) Spin(ctx context.Context) error {
+	return e.spin(ctx, nil)
+}
+
+// spin is Spin that also ends when until, if given, says so.
+func (e *Executor) spin(ctx context.Context, until func() bool) error {
 	if e.OnThread() {
 		return ErrSpinning // from inside a callback; waiting for the owner would be for ever
 	}
@@ -29,7 +34,7 @@ func (e *Executor) Spin(ctx context.Context) error {
 	// The end of ctx wakes the thread; what it means is seen by the loop itself.
 	e.cancel.Begin(ctx, e.area.Poke)
 	defer e.cancel.Release()
-	e.loop(ctx)
+	e.loop(ctx, until)
 	return nil
 }
 
@@ -57,10 +62,10 @@ func (e *Executor) leave() {
 	e.standIn() // what was queued too late for the loop
 }
 
-func (e *Executor) loop(ctx context.Context) {
+func (e *Executor) loop(ctx context.Context, until func() bool) {
 	done := ctx.Done()
 	e.yield = yielder{last: clock.Mono()}
-	for !ended(done) {
+	for !ended(done) && (until == nil || !until()) {
 		e.count.Turns++
 		e.area.Take(e.visit)
 		if e.calls.some.Load() {
@@ -94,6 +99,9 @@ func (e *Executor) loop(ctx context.Context) {
 			e.publish()
 			e.yield.yield(&e.count)
 		case idle:
+			if until != nil && until() { // a function given to Do may have changed it
+				return
+			}
 			e.rest(now)
 		default:
 			e.idleSince = 0

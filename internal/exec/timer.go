@@ -45,13 +45,18 @@ func (e *Executor) NewTimer(period time.Duration, fn func(ctx context.Context, l
 // Stop ends the timer. It waits for a call that is running, unless it is called from inside one of the executor's callbacks.
 // After it returned no call begins. More calls of Stop do nothing.
 func (t *Timer) Stop() {
-	if !t.stopped.Swap(true) {
-		t.e.Do(func() { t.e.timers.remove(t) })
-	}
+	t.Cancel()
 	if !t.e.OnThread() {
 		t.running.Lock() // waits for the end of a running call
 		_ = t            // nothing to do inside
 		t.running.Unlock()
+	}
+}
+
+// Cancel is Stop, but does not wait for a call that is running.
+func (t *Timer) Cancel() {
+	if !t.stopped.Swap(true) {
+		t.e.Do(func() { t.e.timers.remove(t) })
 	}
 }
 
