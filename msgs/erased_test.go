@@ -142,9 +142,15 @@ func bytesOf(v reflect.Value) ([]byte, bool) {
 	return v.Bytes(), true
 }
 
+// bytes fills b. A large one repeats a piece of odd length: byte by byte it would take
+// a second under the race detector.
 func (r *random) bytes(b []byte) {
-	for i := range b {
-		b[i] = byte(r.Uint32())
+	piece := b[:min(len(b), 4099)]
+	for i := range piece {
+		piece[i] = byte(r.Uint32())
+	}
+	for n := len(piece); n < len(b); {
+		n += copy(b[n:], piece)
 	}
 }
 
