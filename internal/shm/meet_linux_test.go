@@ -352,12 +352,12 @@ func TestMissingDescriptor(t *testing.T) {
 	low := limit
 	low.Cur = 3
 	check(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
 	offer(2, s.files[1])
-	msg, err := next(c)
+	r := heard[control.Refuse](t, c)
 	check(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	check(t, err)
-	if r, ok := msg.(control.Refuse); !ok || r.Conn != 2 || r.Code != "limit" || !strings.Contains(r.Text, "RLIMIT_NOFILE") {
-		t.Errorf("answered %#v", msg)
+	if r.Conn != 2 || r.Code != "limit" || !strings.Contains(r.Text, "RLIMIT_NOFILE") {
+		t.Errorf("answered %#v", r)
 	}
 	other.send(t, 100)
 	check(t, s.say(c, false, control.Close{Conn: 1, Code: "publisher-closed"}))
