@@ -30,6 +30,7 @@ func (n *Node) builtIn(c *nodeConfig) error {
 		n.tellParameters(),
 		n.declareTime(),
 		n.serveParameters(),
+		n.serveTypes(),
 	)
 }
 

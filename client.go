@@ -65,6 +65,7 @@ func (c *Client[Req, Resp]) open(n *Node, name string, sup *rosidl.ServiceSuppor
 	if err != nil {
 		return err
 	}
+	defineService(n.d, sup)
 	if err := c.st.open(n.d); err != nil {
 		return err
 	}

@@ -87,6 +87,7 @@ func (d *DeferredService[Req, Resp]) start(n *Node, name string, sup *rosidl.Ser
 	if err != nil {
 		return err
 	}
+	defineService(n.d, sup)
 	if err := d.s.requests.openAs(n, e, sup.Request, &d.s.st, 1); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type Node struct {
 	node     graph.Node
 	executor *Executor
 	params   *param.Store
+	qosGiven []string // parameters that set policies of endpoints from outside
 	logger   *slog.Logger
 	clock    *Clock
 	clockSub *Subscription[rosgraph_msgs.Clock] // of followClock
@@ -81,7 +82,8 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 	}
 	n.clock = &Clock{typ: ROSTime, sim: &simTime{}}
 	n.logger = d.logs.logger(roslog.LoggerName(n.node.FullName()), nil)
-	n.params = param.NewStore(n.node.FullName(), param.Options{Overrides: d.overrides(n.node.FullName(), c.overrides)})
+	overrides := d.overrides(n.node.FullName(), c.overrides)
+	n.params, n.qosGiven = param.NewStore(n.node.FullName(), param.Options{Overrides: overrides}), givenQoS(overrides)
 	if err = d.addNode(n); err == nil {
 		err = n.begin(&c)
 	}
@@ -155,6 +157,9 @@ func (n *Node) endpoint(k graph.Kind, name, typ, hash string, q qos.Profile) (gr
 	}
 	full, err := n.fullName(k, name)
 	if err != nil {
+		return graph.Endpoint{}, err
+	}
+	if q, err = n.overrideQoS(k, full, q); err != nil {
 		return graph.Endpoint{}, err
 	}
 	q = n.d.available(k, full, q).Resolved()

@@ -70,6 +70,7 @@ func (s *Service[Req, Resp]) open(n *Node, name string, sup *rosidl.ServiceSuppo
 	if err != nil {
 		return err
 	}
+	defineService(n.d, sup)
 	if err := s.requests.openAs(n, e, sup.Request, &s.st, 1); err != nil {
 		return err
 	}
