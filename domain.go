@@ -58,6 +58,8 @@ type Domain struct {
 
 	listeners sync.Map // graph.GID: *events, of endpoints here that have handlers
 
+	twins twins
+
 	said       sync.Mutex
 	mismatches map[[2]graph.GID]bool // pairs whose mismatch was logged
 }
@@ -202,6 +204,7 @@ func join(c *domainConfig) (_ *Domain, err error) {
 	if err != nil {
 		return nil, err
 	}
+	d.watchTwins()
 	return d, nil
 }
 

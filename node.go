@@ -91,6 +91,7 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 		n.Close()
 		return nil, fmt.Errorf("tagus: new node %s: %w", n.FullyQualifiedName(), err)
 	}
+	d.reportTwins(n.FullyQualifiedName())
 	return n, nil
 }
 
@@ -101,6 +102,7 @@ func (d *Domain) addNode(n *Node) error {
 		return ErrClosed
 	}
 	d.nodes = append(d.nodes, n)
+	d.twins.joined(n.FullyQualifiedName())
 	return nil
 }
 
@@ -276,6 +278,9 @@ func (n *Node) Close() error {
 	d := n.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if slices.Contains(d.nodes, n) { // not so if the domain was closed when it was made
+		d.twins.left(n.FullyQualifiedName())
+	}
 	d.nodes = slices.DeleteFunc(d.nodes, func(x *Node) bool { return x == n })
 	d.announce()
 	return errors.Join(errs...)

@@ -359,3 +359,36 @@ func BenchmarkTopics(b *testing.B) {
 		g.Topics()
 	}
 }
+
+func TestByNode(t *testing.T) {
+	g := New()
+	a, b := node(1, 0, "a"), node(2, 0, "b")
+	action := func(k Kind, n Node, id uint32, part, typ string) Endpoint {
+		return NewEndpoint(k, n, id, "/fib/_action/"+part, "example_interfaces/action/Fibonacci"+typ, stringHash, qos.Profile{})
+	}
+	g.Put("self", a.Participant, []Node{a}, []Endpoint{
+		publisher(a, 1, "/z"), publisher(a, 2, "/chatter"), publisher(a, 3, "/chatter"), subscription(a, 4, "/chatter"),
+		action(KindPublisher, a, 5, "feedback", "_FeedbackMessage"), action(KindPublisher, a, 6, "status", ""), action(KindService, a, 7, "send_goal", "_SendGoal"),
+		publisher(a, 8, "/odd/_action/feedback"), // a topic with such a name and another type is none
+	})
+	g.Put("shm", b.Participant, []Node{b}, []Endpoint{action(KindSubscription, b, 1, "feedback", "_FeedbackMessage"), action(KindClient, b, 2, "send_goal", "_SendGoal")})
+	text := []string{"std_msgs/msg/String"}
+	fib := []string{"example_interfaces/action/Fibonacci"}
+	for name, c := range map[string]struct{ got, want any }{
+		"published": {g.NamesOf(a, KindPublisher), []Named{{"/chatter", text}, {"/fib/_action/feedback", []string{fib[0] + "_FeedbackMessage"}}, {"/fib/_action/status", fib},
+			{"/odd/_action/feedback", text}, {"/z", text}}},
+		"subscribed":     {g.NamesOf(a, KindSubscription), []Named{{"/chatter", text}}},
+		"served":         {g.NamesOf(a, KindService), []Named{{"/fib/_action/send_goal", []string{fib[0] + "_SendGoal"}}}},
+		"used":           {g.NamesOf(b, KindClient), []Named{{"/fib/_action/send_goal", []string{fib[0] + "_SendGoal"}}}},
+		"of nobody":      {g.NamesOf(node(9, 9, "x"), KindPublisher), []Named{}},
+		"counts":         {[]int{g.CountOf(a, KindPublisher), g.CountOf(a, KindService), g.CountOf(b, KindPublisher)}, []int{6, 1, 0}},
+		"actions":        {g.Actions(), []Action{{"/fib", fib, 1, 1}}},
+		"action servers": {g.ActionServersOf(a), []Named{{"/fib", fib}}},
+		"no servers":     {g.ActionServersOf(b), []Named(nil)},
+		"action clients": {g.ActionClientsOf(b), []Named{{"/fib", fib}}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
