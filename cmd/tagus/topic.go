@@ -8,7 +8,9 @@ import (
 
 	"github.com/tagus-ros/tagus"
 	"github.com/tagus-ros/tagus/graph"
+	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/internal/names"
+	"github.com/tagus-ros/tagus/param"
 )
 
 func newTopic(e env) *cobra.Command {
@@ -25,19 +27,36 @@ func domainFlag(cmd *cobra.Command, id *int) {
 	fl := cmd.Flags()
 	fl.IntVar(id, "domain", -1, "ROS domain; -1: ROS_DOMAIN_ID decides")
 	fl.Bool("no-daemon", true, "accepted; there is no daemon")
+	_ = fl.MarkHidden("no-daemon")
 	if fl.Lookup("spin-time") == nil {
 		fl.Float64("spin-time", 0, "accepted; what there is is known at once")
+		_ = fl.MarkHidden("spin-time")
 	}
-	_ = fl.MarkHidden("no-daemon")
-	_ = fl.MarkHidden("spin-time")
+}
+
+// simFlag adds the choice of the time on /clock to a verb that tells or measures time.
+func simFlag(cmd *cobra.Command, sim *bool) {
+	cmd.Flags().BoolVarP(sim, "use-sim-time", "s", false, "take the time from /clock")
 }
 
 // toolNode makes the node of a verb. Names that begin with an underscore are hidden from lists.
-func toolNode(d *tagus.Domain, verb, name string) (*tagus.Node, error) {
+func toolNode(d *tagus.Domain, verb, name string, sim bool) (*tagus.Node, error) {
 	if name == "" {
 		name = fmt.Sprintf("_tagus_%s_%s", verb, d.ID().String()[:8])
 	}
-	return d.NewNode(name, tagus.WithoutROSServices())
+	opts := []tagus.NodeOption{tagus.WithoutROSServices()}
+	if sim {
+		opts = append(opts, tagus.WithParameterOverrides(map[string]param.Value{"use_sim_time": param.Of(true)}))
+	}
+	return d.NewNode(name, opts...)
+}
+
+// stopwatch gives a clock to measure with, in ns: one that does not step or, if chosen, the time on /clock, which is 0 until it is known.
+func stopwatch(n *tagus.Node, sim bool) func() int64 {
+	if sim {
+		return func() int64 { return n.Clock().Now().UnixNano() }
+	}
+	return clock.Mono
 }
 
 // enter joins a domain to look at it.

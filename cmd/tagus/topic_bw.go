@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tagus-ros/tagus"
-	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/qos"
 )
 
@@ -29,7 +28,7 @@ type topicBandwidth struct {
 }
 
 func newTopicBw(e env) *cobra.Command {
-	var asJSON bool
+	var asJSON, sim bool
 	var seconds float64
 	window, domain := bwWindow, -1
 	cmd := &cobra.Command{
@@ -47,8 +46,16 @@ func newTopicBw(e env) *cobra.Command {
 			}
 			defer stop()
 			m := newBandwidthMeter(topic, window)
-			return watchTopic(ctx, e, "bw", domain, topic, asJSON, nil, m.receive, func() error {
-				b, ok := m.bandwidth(clock.Mono())
+			w := watch{verb: "bw", domain: domain, topic: topic, quiet: asJSON, sim: sim, receive: m.receive}
+			w.ready = func(_ context.Context, n *tagus.Node, _, _ string) error {
+				m.now = stopwatch(n, sim)
+				if !asJSON {
+					fmt.Fprintf(e.out, "Subscribed to [%s]\n", topic)
+				}
+				return nil
+			}
+			w.print = func() error {
+				b, ok := m.bandwidth(m.now())
 				if !ok {
 					return nil
 				}
@@ -57,7 +64,8 @@ func newTopicBw(e env) *cobra.Command {
 				}
 				_, err := fmt.Fprint(e.out, bandwidthText(b))
 				return err
-			})
+			}
+			return w.run(ctx, e)
 		}),
 		ValidArgsFunction: completeTopics(&domain),
 	}
@@ -65,6 +73,7 @@ func newTopicBw(e env) *cobra.Command {
 	fl.IntVarP(&window, "window", "w", bwWindow, "of how many messages the bandwidth is computed")
 	fl.Float64Var(&seconds, "time", 0, "end after that many seconds; 0: when interrupted")
 	fl.BoolVar(&asJSON, "json", false, "print a line of JSON each second")
+	simFlag(cmd, &sim)
 	domainFlag(cmd, &domain)
 	return cmd
 }
@@ -83,11 +92,20 @@ func watchTime(ctx context.Context, window int, seconds float64) (context.Contex
 	return ctx, func() {}, nil
 }
 
-// watchTopic waits for a topic, hands its messages to receive and calls print once a second, until ctx ends. If ready is not nil, it is called
-// when the type is known.
-func watchTopic(ctx context.Context, e env, verb string, domain int, topic string, quiet bool, ready func(context.Context, *tagus.Domain, string, string) error,
-	receive func(context.Context, *tagus.Sample[tagus.SerializedMessage]), print func() error) error {
-	d, err := enter(domain)
+// watch is what a verb does that looks at the messages of one topic and prints once a second.
+type watch struct {
+	verb       string
+	domain     int
+	topic      string
+	quiet, sim bool
+	ready      func(ctx context.Context, n *tagus.Node, typeName, hash string) error // called when the type is known
+	receive    func(context.Context, *tagus.Sample[tagus.SerializedMessage])
+	print      func() error
+}
+
+// run waits for the topic and watches it until ctx ends.
+func (w *watch) run(ctx context.Context, e env) error {
+	d, err := enter(w.domain)
 	if err != nil {
 		return err
 	}
@@ -95,31 +113,29 @@ func watchTopic(ctx context.Context, e env, verb string, domain int, topic strin
 	if err := d.WatchGraph(); err != nil {
 		return err
 	}
-	n, err := toolNode(d, verb, "")
+	n, err := toolNode(d, w.verb, "", w.sim)
 	if err != nil {
 		return err
 	}
 	words := e
-	if quiet {
+	if w.quiet {
 		words.out = e.err
 	}
-	name, hash, err := typeOf(ctx, words, d.Graph(), topic)
+	name, hash, err := typeOf(ctx, words, d.Graph(), w.topic)
 	if ctx.Err() != nil {
 		return nil // ended before the topic came
 	}
-	if err == nil && ready != nil {
-		err = ready(ctx, d, name, hash)
+	if err == nil {
+		err = w.ready(ctx, n, name, hash)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := tagus.NewSerializedSubscription(n, topic, name, hash, qos.SensorData(), receive); err != nil {
+	_, err = tagus.NewSerializedSubscription(n, w.topic, name, hash, qos.SensorData(), w.receive)
+	if err != nil {
 		return err
 	}
-	if !quiet && verb == "bw" {
-		fmt.Fprintf(e.out, "Subscribed to [%s]\n", topic)
-	}
-	return spinAndPrint(ctx, d, print)
+	return spinAndPrint(ctx, d, w.print)
 }
 
 // spinAndPrint runs the callbacks of a domain and calls print once a second, until ctx ends.
@@ -147,6 +163,7 @@ func spinAndPrint(ctx context.Context, d *tagus.Domain, print func() error) erro
 // bandwidthMeter keeps sizes and times of the last messages.
 type bandwidthMeter struct {
 	topic string
+	now   func() int64
 	holes holes // of the executor's thread alone
 
 	mu     sync.Mutex
@@ -156,7 +173,7 @@ type bandwidthMeter struct {
 }
 
 type sizedMessage struct {
-	at     int64 // clock.Mono
+	at     int64 // ns
 	size   int
 	missed uint64 // messages before it that were not taken
 }
@@ -166,12 +183,15 @@ func newBandwidthMeter(topic string, window int) *bandwidthMeter {
 }
 
 func (m *bandwidthMeter) receive(_ context.Context, s *tagus.Sample[tagus.SerializedMessage]) {
-	m.add(clock.Mono(), len(s.Msg.Data), m.holes.before(&s.Info))
+	m.add(m.now(), len(s.Msg.Data), m.holes.before(&s.Info))
 }
 
 func (m *bandwidthMeter) add(now int64, size int, missed uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.n > 0 && now < m.window[(m.n-1)%len(m.window)].at { // the time on /clock went back
+		m.n = 0
+	}
 	m.window[m.n%len(m.window)] = sizedMessage{now, size, missed}
 	m.n++
 	m.missed += missed

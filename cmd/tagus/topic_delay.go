@@ -23,7 +23,7 @@ const delayWindow = 10_000
 // topicDelay is a line of "topic delay --json".
 type topicDelay struct {
 	Topic  string  `json:"topic"`
-	Mean   float64 `json:"delay_s"` // from the stamp until the message was received, by the system clock
+	Mean   float64 `json:"delay_s"` // from the stamp until the message was received, by the system clock or /clock
 	Min    float64 `json:"min_s"`
 	Max    float64 `json:"max_s"`
 	StdDev float64 `json:"std_dev_s"` // of the population
@@ -31,7 +31,7 @@ type topicDelay struct {
 }
 
 func newTopicDelay(e env) *cobra.Command {
-	var asJSON bool
+	var asJSON, sim bool
 	var seconds float64
 	var defs definitions
 	window, domain := delayWindow, -1
@@ -49,16 +49,19 @@ func newTopicDelay(e env) *cobra.Command {
 				return err
 			}
 			defer stop()
-			m := &delayMeter{topic: topic, now: e.now, delays: make([]int64, 0, min(window, delayWindow)), window: window}
-			ready := func(ctx context.Context, d *tagus.Domain, name, hash string) error {
-				t, err := resolveType(ctx, d, &defs, name, hash)
+			m := &delayMeter{topic: topic, window: window}
+			w := watch{verb: "delay", domain: domain, topic: topic, quiet: asJSON, sim: sim, receive: m.receive}
+			w.ready = func(ctx context.Context, n *tagus.Node, name, hash string) error {
+				t, err := resolveType(ctx, n.Domain(), &defs, name, hash)
 				if err != nil {
 					return err
 				}
+				m.now = n.Clock().Now
 				m.stamp, err = stampOf(t.typ)
 				return err
 			}
-			return watchTopic(ctx, e, "delay", domain, topic, asJSON, ready, m.receive, func() error { return m.print(e, asJSON) })
+			w.print = func() error { return m.print(e, asJSON) }
+			return w.run(ctx, e)
 		}),
 		ValidArgsFunction: completeTopics(&domain),
 	}
@@ -66,6 +69,7 @@ func newTopicDelay(e env) *cobra.Command {
 	fl.IntVarP(&window, "window", "w", delayWindow, "of how many messages the delay is computed")
 	fl.Float64Var(&seconds, "time", 0, "end after that many seconds; 0: when interrupted")
 	fl.BoolVar(&asJSON, "json", false, "print a line of JSON each second with new messages")
+	simFlag(cmd, &sim)
 	domainFlag(cmd, &domain)
 	searchFlag(cmd, &defs)
 	return cmd
@@ -115,6 +119,7 @@ type delayMeter struct {
 	mu      sync.Mutex
 	delays  []int64 // a ring once it is full, ns
 	at      int
+	last    int64 // when the last message came
 	seen    uint64
 	printed uint64 // value of seen when it was printed
 	bad     error
@@ -129,10 +134,16 @@ func (m *delayMeter) receive(_ context.Context, s *tagus.Sample[tagus.Serialized
 		m.bad = err
 		return
 	}
-	// The first one only begins, as with the ros2 command line.
-	if m.seen++; m.seen > 1 {
+	switch {
+	case now == 0: // nothing came on /clock yet
+	case m.seen == 0 || now < m.last: // the first one only begins, as with the ros2 command line; also when /clock goes back
+		m.delays, m.at = m.delays[:0], 0
+		m.seen++
+	default:
+		m.seen++
 		m.add(now - stamp)
 	}
+	m.last = now
 }
 
 func (m *delayMeter) add(delay int64) {

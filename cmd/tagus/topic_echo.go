@@ -140,7 +140,7 @@ func runEcho(ctx context.Context, e env, f *echoFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	n, err := toolNode(d, "echo", f.node)
+	n, err := toolNode(d, "echo", f.node, false)
 	if err != nil {
 		return err
 	}

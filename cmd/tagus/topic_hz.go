@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tagus-ros/tagus"
-	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/qos"
 )
 
@@ -31,7 +30,7 @@ type topicRate struct {
 }
 
 func newTopicHz(e env) *cobra.Command {
-	var asJSON, wall bool
+	var asJSON, wall, sim bool
 	var seconds float64
 	window, domain := hzWindow, -1
 	cmd := &cobra.Command{
@@ -52,7 +51,7 @@ func newTopicHz(e env) *cobra.Command {
 				return err
 			}
 			defer stop()
-			return watchRates(ctx, e, domain, topics, window, asJSON)
+			return watchRates(ctx, e, domain, topics, window, asJSON, sim && !wall)
 		}),
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return topicNames(domain), cobra.ShellCompDirectiveNoFileComp
@@ -60,14 +59,15 @@ func newTopicHz(e env) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&window, "window", "w", hzWindow, "how many gaps the rate is computed from")
-	fl.BoolVar(&wall, "wall-time", false, "accepted; gaps are always measured by a clock that does not step")
+	fl.BoolVar(&wall, "wall-time", false, "measure by the clock of the host also with --use-sim-time; without that gaps are measured by a clock that does not step")
+	simFlag(cmd, &sim)
 	fl.Float64Var(&seconds, "time", 0, "end after that many seconds; 0: when interrupted")
 	fl.BoolVar(&asJSON, "json", false, "print a line of JSON for each topic and second")
 	domainFlag(cmd, &domain)
 	return cmd
 }
 
-func watchRates(ctx context.Context, e env, domain int, topics []string, window int, asJSON bool) error {
+func watchRates(ctx context.Context, e env, domain int, topics []string, window int, asJSON, sim bool) error {
 	d, err := enter(domain)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 	if err := d.WatchGraph(); err != nil {
 		return err
 	}
-	n, err := toolNode(d, "hz", "")
+	n, err := toolNode(d, "hz", "", sim)
 	if err != nil {
 		return err
 	}
@@ -94,6 +94,7 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 			return err
 		}
 		m := newRateMeter(topic, window)
+		m.now = stopwatch(n, sim)
 		if _, err := tagus.NewSerializedSubscription(n, topic, name, hash, qos.SensorData(), m.receive); err != nil {
 			return err
 		}
@@ -108,6 +109,7 @@ func watchRates(ctx context.Context, e env, domain int, topics []string, window 
 // rateMeter keeps the last gaps between messages.
 type rateMeter struct {
 	topic string
+	now   func() int64
 	holes holes // of the executor's thread alone
 
 	mu      sync.Mutex
@@ -131,13 +133,16 @@ func newRateMeter(topic string, window int) *rateMeter {
 
 // receive is the subscription's callback.
 func (m *rateMeter) receive(_ context.Context, s *tagus.Sample[tagus.SerializedMessage]) {
-	m.add(clock.Mono(), m.holes.before(&s.Info))
+	m.add(m.now(), m.holes.before(&s.Info))
 }
 
 func (m *rateMeter) add(now int64, missed uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.missed += missed
+	if now < m.last { // the time on /clock went back
+		m.n, m.at, m.last = 0, 0, 0
+	}
 	if m.last != 0 {
 		m.gaps[m.at] = rateGap{now - m.last, missed}
 		m.at = (m.at + 1) % len(m.gaps)

@@ -20,7 +20,7 @@ import (
 type pubFlags struct {
 	rate, maxWait, keepAlive float64
 	print, times, wait       int
-	once, stdin, asJSON      bool
+	once, stdin, asJSON, sim bool
 	node                     string
 	domain                   int
 	qos                      qosFlags
@@ -72,6 +72,7 @@ func newTopicPub(e env) *cobra.Command {
 	fl.BoolVar(&f.stdin, "stdin", false, "read VALUES from the standard input")
 	fl.StringVarP(&f.node, "node-name", "n", "", "name of the node; without it one that lists do not show")
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON: a line for each message that is printed, and a summary")
+	simFlag(cmd, &f.sim)
 	f.qos.add(cmd, "publish", "default")
 	domainFlag(cmd, &f.domain)
 	searchFlag(cmd, &f.defs)
@@ -146,18 +147,18 @@ func runPub(ctx context.Context, e env, f *pubFlags, args []string) error {
 	case err != nil:
 		return err
 	}
-	p := &pubLoop{e: e, f: f, values: values, msg: t.typ.NewDefault()}
+	p := &pubLoop{e: e, f: f, now: e.now, values: values, msg: t.typ.NewDefault()}
 	if err := p.fill(); err != nil { // before anybody hears of the publisher
 		return err
 	}
-	n, err := toolNode(d, "pub", f.node)
+	n, err := toolNode(d, "pub", f.node, f.sim)
 	if err != nil {
 		return err
 	}
 	if p.pub, err = tagus.NewSerializedPublisher(n, topic, t.name, t.hash, t.text, q); err != nil {
 		return err
 	}
-	p.send = p.pub.Publish
+	p.send, p.now = p.pub.Publish, n.Clock().Now
 	if err := f.await(ctx, e, p.pub); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -234,6 +235,7 @@ func (f *pubFlags) await(ctx context.Context, e env, pub *tagus.SerializedPublis
 type pubLoop struct {
 	e      env
 	f      *pubFlags
+	now    func() time.Time
 	pub    *tagus.SerializedPublisher
 	msg    *dynamic.Message
 	values any
@@ -251,7 +253,7 @@ type pubLoop struct {
 // fill puts the values into the message, and finds out which of them stand for the time.
 func (p *pubLoop) fill() error {
 	stamped := false
-	if err := p.msg.Assign(p.values, func() time.Time { stamped = true; return p.e.now() }); err != nil {
+	if err := p.msg.Assign(p.values, func() time.Time { stamped = true; return p.now() }); err != nil {
 		return verbatim{"Failed to populate field: " + err.Error()}
 	}
 	if stamped {
@@ -293,6 +295,14 @@ func stampsIn(v any) any {
 
 // run publishes until it is done or ctx ends.
 func (p *pubLoop) run(ctx context.Context, d *tagus.Domain, n *tagus.Node) error {
+	if p.f.sim { // without a time there is nothing to stamp with
+		if err := n.Clock().SleepUntil(ctx, time.Unix(0, 1)); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
 	p.start = clock.Mono()
 	if p.publish(); p.err != nil {
 		return p.err
@@ -302,7 +312,12 @@ func (p *pubLoop) run(ctx context.Context, d *tagus.Domain, n *tagus.Node) error
 	if p.f.times != 1 {
 		period := time.Duration(float64(time.Second) / p.f.rate)
 		_, err := n.NewTimer(period, func(context.Context, tagus.TimerInfo) {
-			if p.tick(clock.Mono(), int64(period)); p.err != nil || p.done() {
+			if p.f.sim { // who makes that time decides what a rate is
+				p.publish()
+			} else {
+				p.tick(clock.Mono(), int64(period))
+			}
+			if p.err != nil || p.done() {
 				stop()
 			}
 		})
@@ -341,7 +356,7 @@ func (p *pubLoop) tick(now, period int64) {
 
 func (p *pubLoop) publish() {
 	if p.stamps != nil {
-		now := p.e.now()
+		now := p.now()
 		if p.err = p.msg.Assign(p.stamps, func() time.Time { return now }); p.err != nil {
 			return
 		}
