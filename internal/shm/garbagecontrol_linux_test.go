@@ -173,7 +173,7 @@ func TestGarbageFromPublisher(t *testing.T) {
 		at := rand.IntN(12) // the message that is spoilt; after some, none is
 		n := 0
 		spoil := func() bool { n++; return n-1 == at || rand.IntN(20) == 0 }
-		capacity, returns := uint32(5), uint32(5+transport.MaxLeases)
+		capacity, returns := uint32(5), uint32(returnsFor(5, transport.MaxLeases))
 		steps := []func() error{
 			func() error {
 				return s.say(c, spoil(), control.Hello{Purpose: control.PurposeLink, ID: s.id, Mono: monoNow(), Wall: wallNow()})

@@ -238,7 +238,7 @@ func (s *inSide) take(msg control.Open) (code, text string) {
 		return "protocol-error", "connection number used twice"
 	case s.arena == nil || mem == nil || msg.Offset%64 != 0 || msg.Offset > uint64(len(mem)) || uint64(len(mem))-msg.Offset < size:
 		return "protocol-error", "ring outside its memory"
-	case int(msg.Capacity) != in.Depth() || int(msg.Returns) < in.Depth()+in.MaxLeases():
+	case int(msg.Capacity) != in.Depth() || int(msg.Returns) < returnsFor(in.Depth(), in.MaxLeases()):
 		return "protocol-error", fmt.Sprintf("ring of %d messages and %d returns for depth %d and %d leases", msg.Capacity, msg.Returns, in.Depth(), in.MaxLeases())
 	}
 	r, err := newRing(mem[msg.Offset:msg.Offset+size], msg.Capacity, msg.Returns)

@@ -343,7 +343,7 @@ func TestMissingDescriptor(t *testing.T) {
 	check(t, s.say(c, false, control.Memory{Index: 0, Kind: control.MemoryArena, Size: 4 << 20}, s.files[0]))
 	offer := func(n uint16, fd int) {
 		check(t, s.say(c, false, control.Memory{Index: n, Kind: control.MemoryRings, Size: 64 << 10}, fd))
-		check(t, s.say(c, false, control.Open{Conn: uint32(n), Memory: n, Pub: e.GID, Sub: sub.GID(), Capacity: 5, Returns: 5 + 256}))
+		check(t, s.say(c, false, control.Open{Conn: uint32(n), Memory: n, Pub: e.GID, Sub: sub.GID(), Capacity: 5, Returns: uint32(returnsFor(5, 256))}))
 	}
 	offer(1, s.files[1])
 	heard[control.Accept](t, c)

@@ -267,7 +267,7 @@ func (s *outSide) give(kind control.MemoryKind, size uint64, fd int, own bool) u
 func (c *outPair) offer() {
 	s := c.side
 	capacity := uint32(transport.Capacity(&c.sub))
-	returns := capacity + transport.MaxLeases
+	returns := uint32(returnsFor(int(capacity), transport.MaxLeases))
 	b, fd, err := s.rings.get(ringSize(capacity, returns))
 	if err == nil {
 		c.ring, err = newRing(b.mem, capacity, returns)

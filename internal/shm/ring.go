@@ -40,6 +40,12 @@ func ringSize(capacity, returns uint32) int {
 	return (n + 63) &^ 63
 }
 
+// returnsFor is how many returns must have room for a reader that holds at most so many
+// leases. Between two looks of the publisher at the returns come back, at most: what was
+// held at the first look, one entry more that the reader took only to make room, all
+// that lay in the ring, and the one that was pushed since.
+func returnsFor(capacity, leases int) int { return capacity + leases + 2 }
+
 var errRingBounds = errors.New("ring capacity out of range")
 
 // ring is one side's view of a ring pair in memory that both sides write.

@@ -30,7 +30,7 @@ func TestRingModel(t *testing.T) {
 			q.History = qos.KeepAll
 		}
 		const lentMax = 40000
-		g := newRig(t, capacity, capacity+leases, q, keepAll, lentMax)
+		g := newRig(t, capacity, uint32(returnsFor(int(capacity), int(leases))), q, keepAll, lentMax)
 		var queue, lent []entryModel
 		var index, evicted, limited, accepted uint64
 		lentBytes := func() (n int64) {

@@ -57,7 +57,7 @@ func newSelf(cfg *Config) *transport.Local {
 }
 
 // ringShape is the capacity of the ring to in, exactly its depth, and of the
-// returns: what can be queued or lent at a time.
+// returns.
 func ringShape(in *transport.Inlet) (capacity, returns uint32) {
-	return uint32(in.Depth()), uint32(in.Depth() + in.MaxLeases())
+	return uint32(in.Depth()), uint32(returnsFor(in.Depth(), in.MaxLeases()))
 }

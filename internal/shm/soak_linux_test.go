@@ -40,7 +40,7 @@ func TestSoakRing(t *testing.T) {
 	}
 	each := soakTime(t) / time.Duration(len(shapes))
 	for _, s := range shapes {
-		g := newRig(t, s.capacity, s.capacity+s.leases, qos.Default(), false, 1<<30)
+		g := newRig(t, s.capacity, uint32(returnsFor(int(s.capacity), int(s.leases))), qos.Default(), false, 1<<30)
 		stop := make(chan struct{})
 		done := make(chan struct{})
 		go func() {
