@@ -55,6 +55,9 @@ func (n *Node) Reach(ctx context.Context, goal State, r Retry) error {
 			return n.fail("reach "+goal.String(), ErrFinalized)
 		}
 		err = n.Change(ctx, e.Transition)
+		if there, _ := e.Goal.EdgeLabelled(success); err == nil && there.Goal == goal {
+			return nil // wherever others have brought the node since
+		}
 		var change *ChangeError
 		var busy *BusyError
 		var moved *UnavailableError
@@ -63,8 +66,10 @@ func (n *Node) Reach(ctx context.Context, goal State, r Retry) error {
 			continue
 		case errors.As(err, &busy), errors.As(err, &moved):
 			continue // somebody else was quicker
-		case ctx.Err() != nil, errors.Is(err, tagus.ErrClosed):
+		case errors.Is(err, tagus.ErrClosed):
 			return err
+		case ctx.Err() != nil:
+			return n.fail("reach "+goal.String(), fmt.Errorf("%w; the last attempt: %w", ctx.Err(), err))
 		}
 		if s != last {
 			failures, last = 0, s
