@@ -53,7 +53,7 @@ type Outlet struct {
 	mu     sync.Mutex
 	seq    uint64
 	links  []attached
-	kept   []kept // history, oldest first from keptAt
+	kept   []kept // history, oldest first from keptAt; grows to the depth
 	keptAt int
 	keptN  int
 	gone   LinkCounts // of links that were removed
@@ -84,11 +84,15 @@ func NewOutlet(e graph.Endpoint) *Outlet {
 		o.lifespan = int64(e.QoS.Lifespan)
 	}
 	if e.QoS.Durability == qos.TransientLocal {
-		o.kept = make([]kept, QueueDepth(e.QoS))
+		o.kept = make([]kept, min(firstKept, QueueDepth(e.QoS)))
 		o.wants.Store(uint32(FormBytes))
 	}
 	return o
 }
+
+// firstKept is for how many messages a history has room at first. Many publishers keep a
+// thousand and send a handful, as those of logs do.
+const firstKept = 8
 
 // QueueDepth is how many messages a queue with profile q holds.
 func QueueDepth(q qos.Profile) int {
@@ -278,6 +282,11 @@ func (o *Outlet) takes(l Link) Form {
 func (o *Outlet) keep(m *Message) {
 	m.Slot.Ref()
 	k := kept{m.Slot, m.Length, m.Sequence, m.Source, m.Stamp}
+	if depth := QueueDepth(o.Endpoint.QoS); o.keptN == len(o.kept) && o.keptN < depth {
+		grown := make([]kept, min(2*o.keptN, depth))
+		copy(grown, o.kept) // the oldest is the first until the history is full
+		o.kept = grown
+	}
 	if o.keptN < len(o.kept) {
 		o.kept[(o.keptAt+o.keptN)%len(o.kept)] = k
 		o.keptN++
