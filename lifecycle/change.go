@@ -107,7 +107,7 @@ func (n *Node) step(e Edge) {
 		}
 	}
 	err := n.events.Publish(&lifecycle_msgs.TransitionEvent{
-		Timestamp:  uint64(time.Now().UnixNano()),
+		Timestamp:  uint64(n.Clock().Now().UnixNano()),
 		Transition: e.message(),
 		StartState: e.Start.message(),
 		GoalState:  e.Goal.message(),

@@ -14,6 +14,7 @@ type Timer struct {
 	n      *Node
 	period time.Duration
 	fn     func(context.Context, tagus.TimerInfo)
+	opts   []tagus.TimerOption
 
 	mu     sync.Mutex
 	t      *tagus.Timer // of the last activation
@@ -24,8 +25,8 @@ type Timer struct {
 // NewTimer makes a managed timer: fn is called every period while the node is active, first one period after the activation, on the node's
 // executor. Each activation begins a new grid of points in time, and a new count of overruns. For a timer that works in every state use the
 // embedded Node.
-func (n *Node) NewTimer(period time.Duration, fn func(context.Context, tagus.TimerInfo)) (*Timer, error) {
-	t := &Timer{n: n, period: period, fn: fn}
+func (n *Node) NewTimer(period time.Duration, fn func(context.Context, tagus.TimerInfo), opts ...tagus.TimerOption) (*Timer, error) {
+	t := &Timer{n: n, period: period, fn: fn, opts: opts}
 	err := error(nil)
 	if period <= 0 {
 		err = fmt.Errorf("period %v: want more than 0", period)
@@ -55,7 +56,7 @@ func (t *Timer) resume() error {
 	if t.on || t.closed {
 		return nil
 	}
-	inner, err := t.n.Node.NewTimer(t.period, t.tick)
+	inner, err := t.n.Node.NewTimer(t.period, t.tick, t.opts...)
 	if err != nil {
 		return err
 	}
