@@ -373,13 +373,15 @@ func (d *Domain) enterSpin() (leave func(), err error) {
 func (d *Domain) leave(executors []*Executor) error {
 	d.spins.Wait()
 	var errs []error
-	// The arena first: slots that come back from now on are not given back to the
-	// system, since subscriptions elsewhere may still read what was published.
+	// Slots that come back from now on are not given back to the system: subscriptions
+	// elsewhere may still read what was published. The arena's descriptor is handed out
+	// until the shared-memory path is closed.
+	d.arena.Freeze()
+	errs = append(errs, d.shm.Close(), d.intra.Close())
 	var inUse *arena.ErrInUse
 	if err := d.arena.Close(); !errors.As(err, &inUse) {
 		errs = append(errs, err)
 	}
-	errs = append(errs, d.shm.Close(), d.intra.Close())
 	for _, e := range executors {
 		errs = append(errs, e.release())
 	}

@@ -26,6 +26,7 @@ type Arena struct {
 	classes   [pool.Classes]class
 
 	closed   atomic.Bool
+	frozen   atomic.Bool  // nothing is given back
 	free     atomic.Int64 // bytes of the slots in free lists
 	misuse   atomic.Uint64
 	failures atomic.Uint64
@@ -134,7 +135,7 @@ func (a *Arena) take(c *class) (*Slot, error) {
 
 // release makes a slot free whose last reference is gone.
 func (a *Arena) release(s *Slot) {
-	if invariants.Enabled && !a.closed.Load() { // what a closed arena held may still be read by peers
+	if invariants.Enabled && !a.frozen.Load() && !a.closed.Load() { // what a closed arena held may still be read by peers
 		s.poison()
 	}
 	ch := s.chunk
@@ -148,6 +149,7 @@ func (a *Arena) release(s *Slot) {
 	switch {
 	case a.closed.Load():
 		a.finish()
+	case a.frozen.Load():
 	case a.recycle == Off:
 		if idle {
 			a.giveBackIdle(c)
@@ -155,6 +157,15 @@ func (a *Arena) release(s *Slot) {
 	case free > a.retain && !a.armed.Load():
 		a.arm()
 	}
+}
+
+// Freeze ends giving memory back to the system: what was released stays readable to
+// those who have it mapped, until Close.
+func (a *Arena) Freeze() {
+	a.frozen.Store(true)
+	a.reclaimMu.Lock() // a trim that is under way ends first
+	_ = a.recycle
+	a.reclaimMu.Unlock()
 }
 
 // FD returns a descriptor that was opened read-only, for handing to peers, and

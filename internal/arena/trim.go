@@ -17,7 +17,7 @@ func (a *Arena) trim() {
 		return
 	}
 	a.reclaimMu.Lock()
-	for i := len(a.classes) - 1; i >= 0; i-- {
+	for i := len(a.classes) - 1; i >= 0 && !a.frozen.Load(); i-- {
 		excess := a.free.Load() - a.retain
 		if excess <= 0 {
 			break

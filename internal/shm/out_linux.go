@@ -139,7 +139,9 @@ func (s *outSide) dial() {
 // the other side still reads what lies in the arena, until its end of file.
 func (s *outSide) fail(err error) {
 	p := s.p
-	p.m.complain("control connection to "+p.id.String(), err)
+	if p.turned[control.PurposeLink] != "unknown-process" { // it or this process has just left
+		p.m.complain("control connection to "+p.id.String(), err)
+	}
 	p.out = nil
 	p.failed = append(p.failed, s)
 	s.link.part()
@@ -273,11 +275,12 @@ func (c *outPair) offer() {
 		c.ring, err = newRing(b.mem, capacity, returns)
 	}
 	if err != nil {
-		s.p.m.cfg.Log.Error("a match was not made: no memory for its ring", "topic", c.sub.Name, "subscription", c.sub.String(), "err", err)
-		s.p.refused[c.key] = true
+		s.p.m.complain("a match was not made on "+c.sub.Name+": no memory for its ring", err)
 		delete(s.p.pairs, c.key)
+		s.p.offerAgain(c.key)
 		return
 	}
+	s.p.m.complain("a match was not made on "+c.sub.Name+": no memory for its ring", nil)
 	c.block = b
 	if fd >= 0 {
 		s.numbers = append(s.numbers, s.give(control.MemoryRings, uint64(len(s.rings.segments[b.segment].mem)), fd, true))
@@ -366,6 +369,24 @@ func (c *outPair) close(code string) {
 	}
 }
 
+// offerLater is how long a match that failed for want of something is left alone.
+const offerLater = time.Second
+
+// offerAgain tries a match again after a while: what it lacked, a descriptor or memory, may
+// be there then.
+func (p *peer) offerAgain(key pairKey) {
+	p.refused[key] = true
+	m := p.m
+	time.AfterFunc(offerLater, func() {
+		m.box.post(func() {
+			if m.peers[p.id] == p && !m.closing {
+				delete(p.refused, key)
+				m.match(p)
+			}
+		})
+	})
+}
+
 func (s *outSide) refused(msg control.Refuse) {
 	m := s.p.m
 	if msg.Conn == 0 {
@@ -385,6 +406,7 @@ func (s *outSide) refused(msg control.Refuse) {
 	s.p.refused[c.key] = true
 	if msg.Code == codeLimit {
 		s.rings.doubt(c.block.segment) // its descriptor may not have arrived
+		s.p.offerAgain(c.key)
 	}
 	c.free()
 }

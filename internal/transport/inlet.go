@@ -219,6 +219,13 @@ func (in *Inlet) End(f *Feed) {
 	in.station.Area().Signal(f.leaf)
 }
 
+// Over reports whether f has ended and nothing of it is queued or out.
+func (in *Inlet) Over(f *Feed) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return f.idle
+}
+
 // Drop gives up f with all that is queued in it; leases stay until returned.
 func (in *Inlet) Drop(f *Feed) {
 	in.mu.Lock()

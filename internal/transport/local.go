@@ -124,16 +124,23 @@ func (p *Local) join(o *Outlet, in *Inlet) error {
 func (p *Local) RemovePublisher(o *Outlet) {
 	p.mu.Lock()
 	delete(p.outlets, o)
-	ended := make(map[*Inlet]*Feed)
+	ended := make(map[*Inlet]localPair)
 	for k, lp := range p.pairs {
 		if k.out == o {
 			delete(p.pairs, k)
-			ended[k.in] = lp.feed
+			ended[k.in] = lp
 		}
 	}
 	p.mu.Unlock()
-	for in, f := range ended {
-		in.End(f)
+	for in, lp := range ended {
+		if in.End(lp.feed); in.Over(lp.feed) {
+			// The subscription was closed before, and its end found the queue as it was
+			// then: what was published meanwhile is nobody's.
+			o.With(func() {
+				lp.Empty()
+				lp.Collect()
+			})
+		}
 	}
 }
 
