@@ -7,7 +7,7 @@
 //
 // The files: exec.go says what an executor is, spin.go is the loop, some.go
 // runs it for less than for ever, source.go knows what a leaf of the area stands for,
-// call.go brings work of other goroutines onto the thread, timer.go keeps rates, yield.go gets along with the runtime's
+// group.go runs tasks on workers, call.go brings work of other goroutines onto the thread, timer.go keeps rates, yield.go gets along with the runtime's
 // scheduler, thread_*.go is about the thread.
 //
 // It knows nothing of topics, transports and messages and must not import anything of this module but internal/wake,
@@ -66,6 +66,10 @@ type Options struct {
 	// takes its processor from everybody else. Linux only.
 	RealTime int
 
+	// Workers is how many goroutines, each with a thread of its own, run the tasks of groups beside the executor's thread while it
+	// spins; 0: the thread runs them. The options about the thread do not hold for them. A panic on a worker ends the program.
+	Workers int
+
 	// ExtraProc raises GOMAXPROCS by one while the executor spins. A thread that wakes up needs one of the Go runtime's
 	// processors, and the runtime keeps none back: if as many goroutines compute as there are processors, it waits for
 	// up to a time slice of 10 ms. Changing GOMAXPROCS is a setting of the whole process and stops it for a moment; the
@@ -82,6 +86,7 @@ type Executor struct {
 	owner sync.Mutex   // who holds it is "the executor's thread": Spin for as long as it runs, or a caller of Do between two Spins
 	tid   atomic.Int64 // thread of the owner, 0: none
 
+	pool    pool
 	calls   calls
 	sources sources
 	cancel  futex.Canceler // of Spin
@@ -105,6 +110,7 @@ func New(o Options) (*Executor, error) {
 	}
 	e := &Executor{area: o.Area, opts: o}
 	e.visit = e.poll
+	e.pool.init(o.Workers)
 	e.sources.init(o.Area.Leaves())
 	return e, nil
 }
@@ -124,6 +130,10 @@ type Entry struct {
 
 	next   *Entry
 	queued bool
+
+	// Of a task in a group, guarded by the pool's mutex; tid is the thread that runs it, or 0.
+	busy, again bool
+	tid         atomic.Int64
 }
 
 // Ready puts a task at the back of the queue, unless it is in it. Only the executor's thread may call it: from Poll, Run, a

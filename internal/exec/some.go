@@ -67,5 +67,5 @@ func (e *Executor) SpinSome(ctx context.Context) (ran int, err error) {
 			break
 		}
 	}
-	return int(e.count.Tasks + e.count.Timers - before), nil
+	return int(e.count.Tasks+e.count.Timers-before) + e.pool.some(ctx), nil
 }

@@ -34,6 +34,8 @@ func (e *Executor) spin(ctx context.Context, until func() bool) error {
 	// The end of ctx wakes the thread; what it means is seen by the loop itself.
 	e.cancel.Begin(ctx, e.area.Poke)
 	defer e.cancel.Release()
+	e.pool.start(ctx)
+	defer e.pool.stop()
 	e.loop(ctx, until)
 	return nil
 }
