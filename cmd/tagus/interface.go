@@ -13,7 +13,7 @@ func newInterface(e env) *cobra.Command {
 		Long: "Look at message, service and action types: those that come with tagus, those in the folders of --search, and those of the\n" +
 			"installations that AMENT_PREFIX_PATH names. Where a type is in several places, the first counts.",
 	}
-	cmd.AddCommand(newInterfaceList(e), newInterfacePackage(e), newInterfacePackages(e), newInterfaceShow(e), newInterfaceHash(e))
+	cmd.AddCommand(newInterfaceList(e), newInterfacePackage(e), newInterfacePackages(e), newInterfaceProto(e), newInterfaceShow(e), newInterfaceHash(e))
 	return cmd
 }
 
