@@ -11,6 +11,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE_SKIP := internal/shm
 
 FUZZTIME ?= 20s
+FUZZ ?= ./...
 SOAKTIME ?= 10m
 GO ?= go
 
@@ -49,9 +50,9 @@ bench:
 pingpong: build
 	bin/tagus bench pingpong
 
-# Each fuzz target of each package for FUZZTIME.
+# Each fuzz target of each package of FUZZ for FUZZTIME.
 fuzz:
-	@for p in $$($(GO) list ./...); do \
+	@for p in $$($(GO) list $(FUZZ)); do \
 		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "$$p $$f"; \
 			$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
