@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -29,7 +28,13 @@ type Container struct {
 	closing bool
 	work    sync.WaitGroup // loads and unloads; grows under mu while not closing
 	last    uint64         // id
-	nodes   map[uint64]Node
+	nodes   map[uint64]member
+}
+
+// member is a node with its full name.
+type member struct {
+	Node
+	name string
 }
 
 // Loaded is a node that a container has loaded.
@@ -62,7 +67,7 @@ func WithComponentOptions(opts ...tagus.NodeOption) Option {
 // NewContainer makes a container of the components in r, or in [Default] if r is nil, with the services ~/_container/load_node,
 // ~/_container/unload_node and ~/_container/list_nodes. It closes with its domain, if not before.
 func NewContainer(d *tagus.Domain, name string, r *Registry, opts ...Option) (*Container, error) {
-	c := &Container{d: d, registry: r, closed: make(chan struct{}), nodes: make(map[uint64]Node)}
+	c := &Container{d: d, registry: r, closed: make(chan struct{}), nodes: make(map[uint64]member)}
 	if r == nil {
 		c.registry = &Default
 	}
@@ -136,7 +141,7 @@ func (c *Container) load(ctx context.Context, r Request) (Loaded, error) {
 		c.last++
 		c.nodes[c.last] = n
 	}
-	l := Loaded{c.last, n.FullyQualifiedName()}
+	l := Loaded{c.last, n.name}
 	c.mu.Unlock()
 	if closing {
 		return Loaded{}, errors.Join(tagus.ErrClosed, c.end(n))
@@ -145,18 +150,21 @@ func (c *Container) load(ctx context.Context, r Request) (Loaded, error) {
 }
 
 // make runs a factory.
-func (c *Container) make(ctx context.Context, f Factory, o Options) (n Node, err error) {
+func (c *Container) make(ctx context.Context, f Factory, o Options) (m member, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.n.Logger().Error("a component's factory panicked", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("the factory panicked: %v", p)
 		}
 	}()
-	n, err = f(ctx, o)
-	if err == nil && n == nil {
-		err = errors.New("the factory returned neither a node nor an error")
+	n, err := f(ctx, o)
+	switch {
+	case err != nil:
+		return member{}, err
+	case n == nil:
+		return member{}, errors.New("the factory returned neither a node nor an error")
 	}
-	return n, err
+	return member{n, n.FullyQualifiedName()}, nil
 }
 
 // end closes a node.
@@ -190,10 +198,10 @@ func (c *Container) Unload(id uint64) error {
 
 func (c *Container) unload(id uint64) error {
 	c.mu.Lock()
-	n := c.nodes[id]
+	n, ok := c.nodes[id]
 	delete(c.nodes, id)
 	c.mu.Unlock()
-	if n == nil {
+	if !ok {
 		return &NotLoadedError{id}
 	}
 	return c.end(n)
@@ -202,11 +210,10 @@ func (c *Container) unload(id uint64) error {
 // Nodes gives the nodes that are loaded, in the order in which they were.
 func (c *Container) Nodes() []Loaded {
 	c.mu.Lock()
-	nodes := maps.Clone(c.nodes)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
 	var out []Loaded
-	for id, n := range nodes {
-		out = append(out, Loaded{id, n.FullyQualifiedName()})
+	for id, n := range c.nodes {
+		out = append(out, Loaded{id, n.name})
 	}
 	slices.SortFunc(out, func(a, b Loaded) int { return cmp.Compare(a.ID, b.ID) })
 	return out

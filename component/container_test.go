@@ -53,6 +53,7 @@ func registry(t testing.TB) *component.Registry {
 		return nil, errors.New("no hardware")
 	}))
 	must(t, r.Register("demo", "demo::Panicking", func(context.Context, component.Options) (component.Node, error) { panic("no brain") }))
+	must(t, r.Register("demo", "demo::Nil", func(context.Context, component.Options) (component.Node, error) { return (*badNode)(nil), nil }))
 	must(t, r.Register("demo", "demo::Nothing", func(context.Context, component.Options) (component.Node, error) { return nil, nil }))
 	return r
 }
@@ -131,10 +132,11 @@ func TestServices(t *testing.T) {
 				return req
 			}
 			for want, req := range map[string]msg.LoadNodeRequest{
-				"there is no component demo demo::Missing; there is demo demo::Failing, demo demo::Nothing, demo demo::Panicking, demo demo::Talker": {PackageName: "demo", PluginName: "demo::Missing"},
+				"there is no component demo demo::Missing; there is demo demo::Failing, demo demo::Nil, demo demo::Nothing, demo demo::Panicking, demo demo::Talker": {PackageName: "demo", PluginName: "demo::Missing"},
 				"there is no component  demo::Talker":   {PluginName: "demo::Talker"},
 				"no hardware":                           {PackageName: "demo", PluginName: "demo::Failing"},
 				"the factory panicked: no brain":        {PackageName: "demo", PluginName: "demo::Panicking"},
+				"the factory panicked: runtime error":   {PackageName: "demo", PluginName: "demo::Nil"},
 				"returned neither":                      {PackageName: "demo", PluginName: "demo::Nothing"},
 				"not a name":                            with(func(r *msg.LoadNodeRequest) { r.NodeName = "not a name" }),
 				`remap rule "a:=b" is not supported`:    with(func(r *msg.LoadNodeRequest) { r.RemapRules = []string{"a:=b"} }),
