@@ -69,10 +69,7 @@ func NewPullSubscriptionOf[T any](n *Node, topic string, ts *rosidl.TypeSupport[
 
 // NewClientOf is [NewClient] for a service that is known by its support.
 func NewClientOf[Req, Resp any](n *Node, name string, sup *rosidl.ServiceSupport[Req, Resp], opts ...ServiceOption) (*Client[Req, Resp], error) {
-	c := serviceConfig{q: qos.ServicesDefault()}
-	for _, o := range opts {
-		o(&c)
-	}
+	c := serviceOptions(opts)
 	cl := &Client[Req, Resp]{pending: make(map[uint64]*call[Resp])}
 	cl.rests.L = &cl.mu
 	if err := cl.open(n, name, sup, c.q); err != nil {

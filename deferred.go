@@ -69,14 +69,15 @@ func NewDeferredService[S rosidl.Service[Req, Resp], Req, Resp any](n *Node, nam
 
 // NewDeferredServiceOf is [NewDeferredService] for a service that is known by its support.
 func NewDeferredServiceOf[Req, Resp any](n *Node, name string, sup *rosidl.ServiceSupport[Req, Resp], fn func(context.Context, *Request[Req, Resp]), opts ...ServiceOption) (*DeferredService[Req, Resp], error) {
-	c := serviceConfig{q: qos.ServicesDefault()}
-	for _, o := range opts {
-		o(&c)
-	}
+	c := serviceOptions(opts)
 	d := &DeferredService[Req, Resp]{fn: fn, callers: make(map[graph.GID]*caller)}
 	d.s.st.e = n.executor
 	d.s.st.entry.Task = d
-	if err := d.start(n, name, sup, c.q); err != nil {
+	var err error
+	if d.s.st.group, err = c.group.of(n.executor); err == nil {
+		err = d.start(n, name, sup, c.q)
+	}
+	if err != nil {
 		return nil, &EndpointError{"service", name, "new", err}
 	}
 	return d, nil
@@ -279,7 +280,7 @@ func (d *DeferredService[Req, Resp]) Close() error {
 	if d.s.closed.Swap(true) {
 		return nil
 	}
-	if !d.s.st.e.ex.OnThread() {
+	if !d.s.st.inside() {
 		d.s.running.Lock() // waits for the end of a running handler
 		defer d.s.running.Unlock()
 	}

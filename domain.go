@@ -350,7 +350,7 @@ func (d *Domain) Close() error {
 	}
 	d.end()
 	for _, e := range executors {
-		if e.ex.OnThread() {
+		if e.ex.Inside() {
 			go d.leave(executors)
 			return errors.Join(errs...)
 		}

@@ -30,9 +30,10 @@ const executorSummaryWords = 8
 type ExecutorOption func(*executorConfig) error
 
 type executorConfig struct {
-	cpu   int
-	spin  time.Duration
-	extra bool
+	cpu     int
+	spin    time.Duration
+	extra   bool
+	workers int
 }
 
 // WithPinnedCPU binds the executor's thread to processor cpu, from 0.
@@ -70,6 +71,19 @@ func WithExtraProcs() ExecutorOption {
 	}
 }
 
+// WithWorkers lets the executor run callbacks of groups (see [CallbackGroup]) on up to n
+// goroutines beside its thread. Each has a thread of its own, made when there is something
+// to do for it; they end with Spin. A callback that panics there ends the program.
+func WithWorkers(n int) ExecutorOption {
+	return func(c *executorConfig) error {
+		if n < 0 {
+			return fmt.Errorf("%d workers: want 0 or more", n)
+		}
+		c.workers = n
+		return nil
+	}
+}
+
 // NewExecutor makes a further executor for nodes made with [WithExecutor].
 // [Domain.Spin] runs it, or its own Spin.
 func NewExecutor(d *Domain, opts ...ExecutorOption) (*Executor, error) {
@@ -98,7 +112,7 @@ func newExecutor(d *Domain, c executorConfig) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu, ExtraProc: c.extra})
+	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu, ExtraProc: c.extra, Workers: c.workers})
 	if err != nil {
 		d.inbox.Release(off, executorSummaryWords)
 		return nil, err
@@ -169,6 +183,7 @@ func (e *Executor) spin(ctx context.Context, op string, run func(context.Context
 // station is where a subscription on an executor is woken.
 type station struct {
 	e     *Executor
+	group *exec.Group // or nil
 	entry exec.Entry
 }
 
@@ -177,4 +192,21 @@ func (s *station) Detach(leaf int)                          { s.e.ex.Detach(leaf
 func (s *station) Area() *wake.Area                         { return s.e.area }
 func (s *station) Offset() uint64                           { return s.e.offset }
 func (s *station) SummaryWords() int                        { return executorSummaryWords }
-func (s *station) Ready()                                   { s.e.ex.Ready(&s.entry) }
+func (s *station) Ready()                                   { ready(s.e, s.group, &s.entry) }
+
+// inside reports whether the caller is a callback that the end of the entity must not
+// wait for: its own or, on the executor's thread, any.
+func (s *station) inside() bool { return inside(s.e, s.group, &s.entry) }
+
+// ready puts a task where it is to run. It is called from Poll.
+func ready(e *Executor, g *exec.Group, q *exec.Entry) {
+	if g != nil {
+		g.Ready(q)
+		return
+	}
+	e.ex.Ready(q)
+}
+
+func inside(e *Executor, g *exec.Group, q *exec.Entry) bool {
+	return q.RunsHere() || g == nil && e.ex.OnThread() || g != nil && !g.OnWorkers() && e.ex.OnThread()
+}

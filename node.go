@@ -143,6 +143,9 @@ func (n *Node) Namespace() string { return n.node.Namespace }
 // FullyQualifiedName is the namespace and the name, "/a/b/name".
 func (n *Node) FullyQualifiedName() string { return n.node.FullName() }
 
+// Executor is the one that runs the node's callbacks.
+func (n *Node) Executor() *Executor { return n.executor }
+
 // Domain is the domain that the node was made in.
 func (n *Node) Domain() *Domain { return n.d }
 

@@ -47,6 +47,7 @@ func (f subscriptionOption) subscription(c *subscriptionConfig) { f(c) }
 
 type subscriptionConfig struct {
 	events   *EventHandlers
+	group    *CallbackGroup
 	private  bool
 	retained int
 }
@@ -77,6 +78,16 @@ func (r *receiver[T]) open(n *Node, topic string, ts *rosidl.TypeSupport[T], q q
 	}
 	if c.retained < 0 || c.retained > MaxRetained {
 		return &RetainLimitError{Wanted: c.retained, Limit: MaxRetained}
+	}
+	if c.group != nil {
+		s, ok := st.(*station)
+		if !ok {
+			return errNoCallback
+		}
+		var err error
+		if s.group, err = c.group.of(s.e); err != nil {
+			return err
+		}
 	}
 	e, err := n.endpoint(graph.KindSubscription, topic, ts.Name, ts.Hash, q)
 	if err != nil {

@@ -31,13 +31,31 @@ type Service[Req, Resp any] struct {
 }
 
 // ServiceOption sets something about a [Service] or a [Client].
-type ServiceOption func(*serviceConfig)
+type ServiceOption interface{ service(*serviceConfig) }
 
-type serviceConfig struct{ q qos.Profile }
+// serviceOption makes a function an option.
+type serviceOption func(*serviceConfig)
+
+func (f serviceOption) service(c *serviceConfig) { f(c) }
+
+type serviceConfig struct {
+	q     qos.Profile
+	group *CallbackGroup // of a service; a client has no callback
+}
+
+func serviceOptions(opts []ServiceOption) serviceConfig {
+	c := serviceConfig{q: qos.ServicesDefault()}
+	for _, o := range opts {
+		o.service(&c)
+	}
+	return c
+}
 
 // WithServiceQoS sets the profile; its depth bounds the requests, or answers, that wait.
 // Without it qos.ServicesDefault applies: 10 wait at most, and one more is refused.
-func WithServiceQoS(q qos.Profile) ServiceOption { return func(c *serviceConfig) { c.q = q } }
+func WithServiceQoS(q qos.Profile) ServiceOption {
+	return serviceOption(func(c *serviceConfig) { c.q = q })
+}
 
 // ServiceError is what a handler's error becomes for callers that use tagus.
 type ServiceError struct{ Text string }
@@ -51,14 +69,14 @@ func (e *ServiceError) Error() string { return "the service failed: " + e.Text }
 func NewService[S rosidl.Service[Req, Resp], Req, Resp any](n *Node, name string, fn func(context.Context, *Req) (*Resp, error), opts ...ServiceOption) (*Service[Req, Resp], error) {
 	var marker S
 	sup := marker.ROSService()
-	c := serviceConfig{q: qos.ServicesDefault()}
-	for _, o := range opts {
-		o(&c)
-	}
+	c := serviceOptions(opts)
 	s := &Service[Req, Resp]{fn: fn}
 	s.st.e = n.executor
 	s.st.entry.Task = s
-	err := s.open(n, name, sup, c.q)
+	var err error
+	if s.st.group, err = c.group.of(n.executor); err == nil {
+		err = s.open(n, name, sup, c.q)
+	}
 	if err != nil {
 		return nil, &EndpointError{"service", name, "new", err}
 	}
@@ -153,7 +171,7 @@ func (s *Service[Req, Resp]) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	if !s.st.e.ex.OnThread() {
+	if !s.st.inside() {
 		s.running.Lock() // waits for the end of a running handler
 		defer s.running.Unlock()
 	}

@@ -114,7 +114,7 @@ func (s *Subscription[T]) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	if !s.st.e.ex.OnThread() {
+	if !s.st.inside() {
 		s.running.Lock() // waits for the end of a running callback
 		defer s.running.Unlock()
 	}

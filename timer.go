@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/internal/exec"
 )
 
@@ -16,7 +17,10 @@ type Timer struct {
 	n      *Node
 	period time.Duration
 	fn     func(context.Context, TimerInfo)
-	steady bool // whatever the node's clock does
+	steady bool         // whatever the node's clock does
+	group  *exec.Group  // or nil
+	hop    trigger      // brings the calls into the group
+	due    atomic.Int64 // the point of the call that is on its way there, ns of clock.Mono
 
 	running sync.Mutex // held during a call
 	stopped atomic.Bool
@@ -34,13 +38,23 @@ type TimerInfo struct {
 }
 
 // TimerOption sets something about a [Timer].
-type TimerOption func(*timerConfig)
+type TimerOption interface{ timer(*timerConfig) }
 
-type timerConfig struct{ steady bool }
+// timerOption makes a function an option.
+type timerOption func(*timerConfig)
+
+func (f timerOption) timer(c *timerConfig) { f(c) }
+
+type timerConfig struct {
+	steady bool
+	group  *CallbackGroup
+}
 
 // WithSteadyTime makes a timer keep real time also while the node takes its time from
 // /clock.
-func WithSteadyTime() TimerOption { return func(c *timerConfig) { c.steady = true } }
+func WithSteadyTime() TimerOption {
+	return timerOption(func(c *timerConfig) { c.steady = true })
+}
 
 // NewTimer calls fn every period, first one period from now, on the node's
 // executor. The points in time form a grid that does not drift; after an overrun
@@ -53,16 +67,26 @@ func WithSteadyTime() TimerOption { return func(c *timerConfig) { c.steady = tru
 func (n *Node) NewTimer(period time.Duration, fn func(context.Context, TimerInfo), opts ...TimerOption) (*Timer, error) {
 	var c timerConfig
 	for _, o := range opts {
-		o(&c)
+		o.timer(&c)
 	}
 	t := &Timer{n: n, period: period, fn: fn, steady: c.steady}
+	var err error
+	if t.group, err = c.group.of(n.executor); err == nil && t.group != nil {
+		err = t.hop.open(n.executor, t.group, func(ctx context.Context) {
+			t.call(ctx, time.Duration(clock.Mono()-t.due.Load()))
+		})
+	}
+	if err != nil {
+		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", err}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	err := ErrClosed
+	err = ErrClosed
 	if !n.closed {
 		err = t.start(n.simTimers && !t.steady)
 	}
 	if err != nil {
+		t.closeHop()
 		return nil, &EndpointError{"timer", n.FullyQualifiedName(), "new", err}
 	}
 	n.timers = append(n.timers, t)
@@ -92,12 +116,31 @@ func (t *Timer) start(sim bool) error {
 	if sim {
 		return t.startSim()
 	}
-	et, err := t.n.executor.ex.NewTimer(t.period, func(ctx context.Context, late time.Duration) { t.call(ctx, late) })
+	call := t.call
+	if t.group != nil {
+		call = t.send
+	}
+	et, err := t.n.executor.ex.NewTimer(t.period, call)
 	if err != nil {
 		return err
 	}
 	t.ex.Store(et)
 	return nil
+}
+
+// send has the call made in the timer's group. One that was not made yet goes with it.
+func (t *Timer) send(_ context.Context, late time.Duration) {
+	if t.hop.fired.Load() {
+		t.earlier.Add(1)
+	}
+	t.due.Store(clock.Mono() - int64(late))
+	t.hop.fire()
+}
+
+func (t *Timer) closeHop() {
+	if t.group != nil {
+		t.hop.close()
+	}
 }
 
 func (t *Timer) call(ctx context.Context, late time.Duration) {
@@ -135,16 +178,28 @@ func (t *Timer) cancel() {
 // Stop ends the timer and waits for a call that is running, unless it is called
 // from inside a callback of the same executor.
 func (t *Timer) Stop() {
+	inside := t.inside()
 	t.stopped.Store(true)
 	t.n.mu.Lock()
 	t.n.timers = slices.DeleteFunc(t.n.timers, func(x *Timer) bool { return x == t })
 	t.n.mu.Unlock()
 	t.cancel()
-	if !t.n.executor.ex.OnThread() {
+	t.closeHop()
+	if !inside {
 		t.running.Lock()
 		_ = t // nothing to do inside
 		t.running.Unlock()
 	}
+}
+
+// inside reports whether the caller is a callback that Stop must not wait for.
+func (t *Timer) inside() bool {
+	if inside(t.n.executor, t.group, &t.hop.entry) {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sim != nil && t.sim.trigger.entry.RunsHere()
 }
 
 // simTimer is a timer by simulated time: an alarm that fires a trigger.
@@ -158,7 +213,7 @@ type simTimer struct {
 
 func (t *Timer) startSim() error {
 	st := &simTimer{t: t}
-	if err := st.trigger.open(t.n.executor, func(ctx context.Context) { t.call(ctx, time.Duration(st.late.Load())) }); err != nil {
+	if err := st.trigger.open(t.n.executor, t.group, func(ctx context.Context) { t.call(ctx, time.Duration(st.late.Load())) }); err != nil {
 		return err
 	}
 	st.alarm = alarm{index: -1, ring: st.ring, reset: st.reset}

@@ -12,6 +12,7 @@ import (
 // allocating. Firing it several times before the function begins makes it run once.
 type trigger struct {
 	e     *Executor
+	group *exec.Group // or nil
 	leaf  int
 	entry exec.Entry
 	fn    func(context.Context)
@@ -23,8 +24,8 @@ type trigger struct {
 	closed bool
 }
 
-func (g *trigger) open(e *Executor, fn func(context.Context)) (err error) {
-	g.e, g.fn = e, fn
+func (g *trigger) open(e *Executor, group *exec.Group, fn func(context.Context)) (err error) {
+	g.e, g.group, g.fn = e, group, fn
 	g.entry.Task = g
 	g.leaf, err = e.ex.Attach(g)
 	return err
@@ -40,7 +41,7 @@ func (g *trigger) fire() {
 }
 
 // Poll is for the executor.
-func (g *trigger) Poll() { g.e.ex.Ready(&g.entry) }
+func (g *trigger) Poll() { ready(g.e, g.group, &g.entry) }
 
 // Run is for the executor.
 func (g *trigger) Run(ctx context.Context) (more bool) {
@@ -69,9 +70,10 @@ func (g *trigger) close() {
 	}
 }
 
-// await waits for the end of a run, unless it is called from a callback of the executor.
+// await waits for the end of a run, unless it is called from that or another callback on
+// the same thread.
 func (g *trigger) await() {
-	if !g.e.ex.OnThread() {
+	if !inside(g.e, g.group, &g.entry) {
 		g.running.Lock()
 		_ = g // nothing to do inside
 		g.running.Unlock()
@@ -85,10 +87,22 @@ type GuardCondition struct {
 	t trigger
 }
 
+// GuardConditionOption sets something about a [GuardCondition].
+type GuardConditionOption interface{ guard(*guardConfig) }
+
+type guardConfig struct{ group *CallbackGroup }
+
 // NewGuardCondition makes a guard condition whose fn runs on the node's executor.
-func (n *Node) NewGuardCondition(fn func(context.Context)) (*GuardCondition, error) {
+func (n *Node) NewGuardCondition(fn func(context.Context), opts ...GuardConditionOption) (*GuardCondition, error) {
+	var c guardConfig
+	for _, o := range opts {
+		o.guard(&c)
+	}
 	g := &GuardCondition{n: n}
-	err := g.t.open(n.executor, fn)
+	group, err := c.group.of(n.executor)
+	if err == nil {
+		err = g.t.open(n.executor, group, fn)
+	}
 	if err == nil {
 		if err = n.Adopt(g); err != nil {
 			g.t.close()

@@ -30,6 +30,9 @@ func (e *Executor) NewGroup(reentrant bool) *Group {
 	return g
 }
 
+// OnWorkers says whether the tasks run beside the executor's thread.
+func (g *Group) OnWorkers() bool { return g.e.pool.size > 0 }
+
 // Executor is the one that the group belongs to.
 func (g *Group) Executor() *Executor { return g.e }
 
