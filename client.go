@@ -11,6 +11,7 @@ import (
 	"github.com/tagus-ros/tagus/cdr"
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/msgs/service_msgs"
 	"github.com/tagus-ros/tagus/qos"
 	"github.com/tagus-ros/tagus/rosidl"
 )
@@ -37,6 +38,7 @@ type Client[Req, Resp any] struct {
 	replies  receiver[Resp]
 	st       pullStation
 	closed   atomic.Bool
+	calls    introspector[Req, Resp]
 
 	mu      sync.Mutex
 	pending map[uint64]*call[Resp] // by sequence number of the request
@@ -66,6 +68,7 @@ func (c *Client[Req, Resp]) open(n *Node, name string, sup *rosidl.ServiceSuppor
 		return err
 	}
 	defineService(n.d, sup)
+	c.calls.req, c.calls.resp = sup.Request, sup.Response
 	if err := c.st.open(n.d); err != nil {
 		return err
 	}
@@ -91,6 +94,9 @@ func (c *Client[Req, Resp]) serviceEnd() *transport.ServiceEnd {
 
 // Name is the fully qualified name of the service.
 func (c *Client[Req, Resp]) Name() string { return c.requests.out.Endpoint.Name }
+
+// GID identifies the client in the graph and in the events of its calls.
+func (c *Client[Req, Resp]) GID() graph.GID { return c.requests.out.Endpoint.GID }
 
 func (c *Client[Req, Resp]) fail(op string, err error) error {
 	return &EndpointError{"client", c.Name(), op, err}
@@ -149,7 +155,13 @@ func (c *Client[Req, Resp]) call(ctx context.Context, req *Req) (*Resp, error) {
 		return nil, err
 	}
 	defer c.leave(seq)
-	return c.wait(ctx, k)
+	gid := c.requests.out.Endpoint.GID
+	c.calls.tell(service_msgs.ServiceEventInfoRequestSent, gid, seq, req, nil)
+	resp, err := c.wait(ctx, k)
+	if err == nil {
+		c.calls.tell(service_msgs.ServiceEventInfoResponseReceived, gid, seq, nil, resp)
+	}
+	return resp, err
 }
 
 // ask sends the request and notes the call under its number before an answer can come.
@@ -341,7 +353,7 @@ func (c *Client[Req, Resp]) Close() error {
 	c.st.close()
 	c.change.Fire()
 	c.requests.n.disown(c, c.requests.out.Endpoint)
-	return nil
+	return c.calls.close()
 }
 
 func (c *Client[Req, Resp]) stop() { c.requests.n.removeService(c.serviceEnd()) }

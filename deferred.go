@@ -9,6 +9,7 @@ import (
 
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/msgs/service_msgs"
 	"github.com/tagus-ros/tagus/qos"
 	"github.com/tagus-ros/tagus/rosidl"
 )
@@ -89,6 +90,7 @@ func (d *DeferredService[Req, Resp]) start(n *Node, name string, sup *rosidl.Ser
 		return err
 	}
 	defineService(n.d, sup)
+	d.s.calls.req, d.s.calls.resp = sup.Request, sup.Response
 	if err := d.s.requests.openAs(n, e, sup.Request, &d.s.st, 1); err != nil {
 		return err
 	}
@@ -125,6 +127,7 @@ func (d *DeferredService[Req, Resp]) Run(ctx context.Context) (more bool) {
 		d.s.complain("a request was refused", err)
 		_ = d.s.replies.refuse(r.client, r.seq, err.Error())
 	default:
+		d.s.calls.tell(service_msgs.ServiceEventInfoRequestReceived, r.client, r.seq, r.Msg, nil)
 		d.fn(ctx, r)
 	}
 	return more
@@ -199,6 +202,7 @@ func (r *Request[Req, Resp]) Respond(resp *Resp) error {
 	s := &r.d.s
 	err := s.replies.answer(resp, r.client, r.seq)
 	if err == nil {
+		s.calls.tell(service_msgs.ServiceEventInfoResponseSent, r.client, r.seq, nil, resp)
 		return nil
 	}
 	s.undelivered.Add(1)
@@ -291,5 +295,5 @@ func (d *DeferredService[Req, Resp]) Close() error {
 	}
 	d.mu.Unlock()
 	d.s.replies.n.disown(d, d.s.replies.out.Endpoint)
-	return nil
+	return d.s.calls.close()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tagus-ros/tagus/graph"
 	"github.com/tagus-ros/tagus/internal/clock"
 	"github.com/tagus-ros/tagus/internal/transport"
+	"github.com/tagus-ros/tagus/msgs/service_msgs"
 	"github.com/tagus-ros/tagus/qos"
 	"github.com/tagus-ros/tagus/rosidl"
 )
@@ -21,6 +22,7 @@ type Service[Req, Resp any] struct {
 	replies  emitter[Resp]
 	st       station
 	fn       func(context.Context, *Req) (*Resp, error)
+	calls    introspector[Req, Resp]
 
 	running sync.Mutex // held while the handler runs
 	closed  atomic.Bool
@@ -89,6 +91,7 @@ func (s *Service[Req, Resp]) open(n *Node, name string, sup *rosidl.ServiceSuppo
 		return err
 	}
 	defineService(n.d, sup)
+	s.calls.req, s.calls.resp = sup.Request, sup.Response
 	if err := s.requests.openAs(n, e, sup.Request, &s.st, 1); err != nil {
 		return err
 	}
@@ -116,6 +119,7 @@ func (s *Service[Req, Resp]) Run(ctx context.Context) (more bool) {
 		return false
 	}
 	client, seq := req.rec.GID, req.rec.Sequence
+	s.calls.tell(service_msgs.ServiceEventInfoRequestReceived, client, seq, req.Msg, nil)
 	resp, err := s.fn(ctx, req.Msg)
 	s.requests.finish(req)
 	if err == nil && resp == nil {
@@ -125,8 +129,8 @@ func (s *Service[Req, Resp]) Run(ctx context.Context) (more bool) {
 		s.failed.Add(1)
 		s.complain("a handler failed", err)
 		err = s.replies.refuse(client, seq, err.Error())
-	} else {
-		err = s.replies.answer(resp, client, seq)
+	} else if err = s.replies.answer(resp, client, seq); err == nil {
+		s.calls.tell(service_msgs.ServiceEventInfoResponseSent, client, seq, nil, resp)
 	}
 	if err != nil {
 		// The client has gone, or does not take its answers.
@@ -177,7 +181,7 @@ func (s *Service[Req, Resp]) Close() error {
 	}
 	s.stop()
 	s.replies.n.disown(s, s.replies.out.Endpoint)
-	return nil
+	return s.calls.close()
 }
 
 func (s *Service[Req, Resp]) stop() { s.replies.n.removeService(s.ends()) }
