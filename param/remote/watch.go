@@ -13,11 +13,12 @@ import (
 )
 
 // Watch calls fn, on n's executor, for each change of parameters that a node of the domain tells of, until the subscription is closed.
-// Events that no parameter can be read from are left out.
+// Events that no parameter can be read from are left out and logged.
 func Watch(n *tagus.Node, fn func(context.Context, param.Event)) (*tagus.Subscription[rcl.ParameterEvent], error) {
 	return tagus.NewSubscription(n, "/parameter_events", qos.ParameterEvents(), func(ctx context.Context, s *tagus.Sample[rcl.ParameterEvent]) {
 		e, err := wire.Event(s.Msg)
 		if err != nil {
+			n.Logger().Warn("a parameter event was not understood", "node", s.Msg.Node, "err", err)
 			return
 		}
 		fn(ctx, e)
