@@ -49,6 +49,10 @@ func WithParameterOverrides(m map[string]param.Value) NodeOption {
 	return func(c *nodeConfig) { c.overrides = m }
 }
 
+// WithUndeclaredParameters lets others set parameters that the node did not declare, of
+// any type.
+func WithUndeclaredParameters() NodeOption { return func(c *nodeConfig) { c.anyParam = true } }
+
 // Parameters is the node's parameters. See package param for how to declare and use them.
 func (n *Node) Parameters() *param.Store { return n.params }
 

@@ -28,6 +28,13 @@
 // safe to keep, slices are not. [WithPrivateCopy] gives a message that may be
 // changed.
 //
+// # What every node has
+//
+// As any ROS 2 node, a node answers the parameter services and get_type_description, tells
+// of changes on /parameter_events, and logs to the console and to /rosout through
+// [Node.Logger]. Its clock, [Node.Clock], and its timers follow /clock when use_sim_time
+// is set. [WithoutROSServices] makes a node without all that.
+//
 // # When callbacks run
 //
 // Callbacks run on an executor's thread, one at a time, and only while it spins.

@@ -34,6 +34,8 @@ type executorConfig struct {
 	spin    time.Duration
 	extra   bool
 	workers int
+	nice    int
+	real    int
 }
 
 // WithPinnedCPU binds the executor's thread to processor cpu, from 0.
@@ -67,6 +69,32 @@ func WithBusyPoll(d time.Duration) ExecutorOption {
 func WithExtraProcs() ExecutorOption {
 	return func(c *executorConfig) error {
 		c.extra = true
+		return nil
+	}
+}
+
+// WithRealTimePriority runs the executor's thread, while it spins, under the real-time
+// policy SCHED_FIFO with priority p, 1 to 99. It takes a privilege: where the system
+// refuses, Spin says so. Threads and processes that callbacks start do not inherit it. A
+// callback that computes for long takes its processor from everybody else. Linux only.
+func WithRealTimePriority(p int) ExecutorOption {
+	return func(c *executorConfig) error {
+		if p < 1 || p > 99 {
+			return fmt.Errorf("real-time priority %d: want 1 to 99", p)
+		}
+		c.real = p
+		return nil
+	}
+}
+
+// WithNice gives the executor's thread, while it spins, niceness n, -20 (most favoured) to
+// 19. Below 0 it takes a privilege: where the system refuses, Spin says so. Linux only.
+func WithNice(n int) ExecutorOption {
+	return func(c *executorConfig) error {
+		if n < -20 || n > 19 {
+			return fmt.Errorf("niceness %d: want -20 to 19", n)
+		}
+		c.nice = n
 		return nil
 	}
 }
@@ -112,7 +140,7 @@ func newExecutor(d *Domain, c executorConfig) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu, ExtraProc: c.extra, Workers: c.workers})
+	ex, err := exec.New(exec.Options{Area: area, Spin: c.spin, CPU: c.cpu, ExtraProc: c.extra, Workers: c.workers, Nice: c.nice, RealTime: c.real})
 	if err != nil {
 		d.inbox.Release(off, executorSummaryWords)
 		return nil, err

@@ -17,8 +17,12 @@ const LevelFatal = roslog.SlogFatal
 // Logger is where the node logs: to the console in the form of ROS 2, or to the handler of
 // [WithLogHandler], and to /rosout. Its name is the node's full name with dots. What it
 // lets through is the level of --log-level, else INFO; logging what it does not let
-// through costs next to nothing. Logging never waits: neither for who reads the console
-// (see [roslog.Console]) nor for who listens to /rosout.
+// through costs next to nothing.
+//
+// Logging never waits: neither for who listens to /rosout nor, on Linux, for who reads the
+// console. While nobody does, up to a megabyte of lines is kept; more are counted, and the
+// count is written once it goes on. RCUTILS_CONSOLE_OUTPUT_FORMAT,
+// RCUTILS_COLORIZED_OUTPUT and RCUTILS_LOGGING_USE_STDOUT count as for other programs.
 func (n *Node) Logger() *slog.Logger { return n.logger }
 
 // ChildLogger is a logger of a part of the node: its name is that of the node's logger

@@ -49,6 +49,7 @@ type nodeConfig struct {
 	overrides map[string]param.Value
 	bare      bool
 	loggers   bool
+	anyParam  bool
 }
 
 // WithNamespace puts the node into a namespace, "/" or "/a/b".
@@ -83,7 +84,7 @@ func (d *Domain) NewNode(name string, opts ...NodeOption) (*Node, error) {
 	n.clock = &Clock{typ: ROSTime, sim: &simTime{}}
 	n.logger = d.logs.logger(roslog.LoggerName(n.node.FullName()), nil)
 	overrides := d.overrides(n.node.FullName(), c.overrides)
-	n.params, n.qosGiven = param.NewStore(n.node.FullName(), param.Options{Overrides: overrides}), givenQoS(overrides)
+	n.params, n.qosGiven = param.NewStore(n.node.FullName(), param.Options{Overrides: overrides, AllowUndeclared: c.anyParam}), givenQoS(overrides)
 	if err = d.addNode(n); err == nil {
 		err = n.begin(&c)
 	}
