@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -246,7 +247,8 @@ func TestPingpong(t *testing.T) {
 
 // syncBuffer collects progress and calls something when a word comes.
 type syncBuffer struct {
-	bytes.Buffer
+	b    bytes.Buffer // not embedded: its ReadFrom would pass Write by
+	mu   sync.Mutex
 	word string
 	then func()
 }
@@ -257,5 +259,13 @@ func (b *syncBuffer) Write(p []byte) (int, error) {
 	if b.then != nil && bytes.Contains(p, []byte(b.word)) {
 		b.then()
 	}
-	return b.Buffer.Write(p)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }
