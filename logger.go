@@ -35,6 +35,9 @@ func (n *Node) ChildLogger(name string) *slog.Logger {
 		h := *n.logger.Handler().(*logHandler)
 		h.rename(h.logger.Name + roslog.Separator + name)
 		l = slog.New(&h)
+		if n.closed { // nobody would drop it
+			n.d.logs.levels.Drop(h.logger)
+		}
 		if n.childLoggers == nil {
 			n.childLoggers = make(map[string]*slog.Logger)
 		}
