@@ -109,8 +109,11 @@ func TestServiceEvents(t *testing.T) {
 				got := events(t, node(t, cd, "tool"), "/add/_service_event", 2)
 				ask()
 				var all []string
-				for range 4 {
+				for len(all) < 4 {
 					m := comes(t, got, "an event")
+					if seq, _ := m.GetPath("info.sequence_number"); seq == int64(1) {
+						continue // the server tells of its first answer only after it has sent it: it may do so by now
+					}
 					sec, _ := m.GetPath("info.stamp.sec")
 					gid, _ := m.GetPath("info.client_gid")
 					if at, ok := sec.(int32); !ok || time.Since(time.Unix(int64(at), 0)).Abs() > time.Minute || fmt.Sprint(gid) != fmt.Sprint([16]uint8(c.GID())) {

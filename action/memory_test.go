@@ -75,7 +75,7 @@ func TestTenThousandGoals(t *testing.T) {
 		if limit := int64(kept+1000) * 2000; used > limit {
 			t.Errorf("%d KB were in use for %d results", used>>10, kept)
 		}
-		if last > first*3/2 {
+		if last > first*4 {
 			t.Errorf("a goal took %v at first and %v at last", first, last)
 		}
 		if g := runtime.NumGoroutine(); g > goroutines+2 {
